@@ -1,0 +1,4 @@
+package main
+import (
+ _ "k8s.io/kubectl/pkg/cmd"
+)

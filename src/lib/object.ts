@@ -1,0 +1,78 @@
+/** The part of `metav1.ObjectMeta` that the project reads or writes. Times are RFC 3339 texts, as on the wire. */
+export interface ObjectMeta {
+  name: string
+  namespace?: string
+  generateName?: string
+  uid?: string
+  resourceVersion?: string
+  generation?: number
+  creationTimestamp?: string
+  deletionTimestamp?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  finalizers?: string[]
+  ownerReferences?: OwnerReference[]
+}
+
+/** `metav1.OwnerReference`. */
+export interface OwnerReference {
+  apiVersion: string
+  kind: string
+  name: string
+  uid: string
+  controller?: boolean
+  blockOwnerDeletion?: boolean
+}
+
+/** Any Kubernetes object as it is on the wire. */
+export interface KubeObject {
+  apiVersion: string
+  kind: string
+  metadata: ObjectMeta
+}
+
+/** An object of a kind that has a spec and a status. */
+export interface Resource<Spec, Status> extends KubeObject {
+  spec: Spec
+  status?: Status
+}
+
+/** `metav1.Condition`. */
+export interface Condition {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  reason: string
+  message: string
+  lastTransitionTime: string
+  observedGeneration?: number
+}
+
+/** Where a kind lives in the API, and (in its type parameter only) what its objects look like. */
+export interface ResourceType<T extends KubeObject> {
+  /** `v1`, `batch/v1`, `graphwright.dev/v1alpha1` */
+  readonly apiVersion: string
+  readonly kind: string
+  /** Lower-case plural of the URL. */
+  readonly plural: string
+  readonly namespaced: boolean
+  /** Carries `T`; never set. */
+  readonly example?: T
+}
+
+/** Names one object of one kind. */
+export interface ObjectRef {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespace?: string
+  readonly name: string
+  /** Where given, the operation applies to this very object and fails if another one has its name now. */
+  readonly uid?: string
+}
+
+/** `namespace/name`, or the name alone for a cluster-scoped object: the key of work queues and stores. */
+export type ObjectKey = string
+
+/** Key of an object by its metadata. */
+export function keyOf(metadata: { readonly name: string; readonly namespace?: string }): ObjectKey {
+  return metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`
+}

@@ -1,0 +1,69 @@
+import type { KubeObject, ObjectKey, ObjectRef, ResourceType } from '../lib/object.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+
+/**
+ * What a reconciler wants done. The runtime does it in this order: create, apply, delete, status, events.
+ * A reconciler itself writes nothing: a crash between two writes is repaired by the next pass, because every name is
+ * deterministic and every status write is a compare-and-set on the resourceVersion that the reconciler saw.
+ */
+export interface ReconcileResult<Status> {
+  /**
+   * Objects whose name is a lock. POSTed; on AlreadyExists the live object is read back: with the same controller
+   * owner UID and content it is ours, otherwise the pass ends with {@link Terminal} `NameConflict`.
+   */
+  readonly create?: readonly KubeObject[]
+  /** Objects whose content we keep: server-side apply, in order. */
+  readonly apply?: readonly KubeObject[]
+  /** Deleted in the background propagation mode, with a uid precondition where the reference has one. */
+  readonly delete?: readonly ObjectRef[]
+  /** Everything that this controller owns in status, whole. Written only where it differs. */
+  readonly status?: Status
+  /** Recorded after the writes succeeded. */
+  readonly events?: readonly EventInput[]
+  /** Milliseconds until the next pass; absent: wait for a change. */
+  readonly after?: number
+}
+
+/** An event to be shown by `kubectl describe`. */
+export interface EventInput {
+  /** The object the event is about; default the reconciled one. */
+  readonly regarding?: ObjectRef
+  readonly type: 'Normal' | 'Warning'
+  /** PascalCase, past tense, stable. */
+  readonly reason: string
+  /** For people, at most 1,024 characters. */
+  readonly note: string
+  /** What was done, a verb: `Planned`, `Created`. Default: the reason. */
+  readonly action?: string
+}
+
+/** Reads from the caches. What is returned is shared: never change it. */
+export interface Reader {
+  get<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey): DeepReadonly<T> | undefined
+  list<T extends KubeObject>(type: ResourceType<T>, namespace?: string): readonly DeepReadonly<T>[]
+  /** Objects for which the named index function gave `value`. Throws for an index that was not declared. */
+  byIndex<T extends KubeObject>(type: ResourceType<T>, index: string, value: string): readonly DeepReadonly<T>[]
+}
+
+/** Not done and nobody's fault: a dependency is not there yet. Sets the condition, comes back, counts no error. */
+export class Wait extends Error {
+  override readonly name = 'Wait'
+  readonly reason: string
+  readonly afterMillis: number | undefined
+  /** @param afterMillis when to look again; absent: a watched change will wake the key */
+  constructor(reason: string, message: string, afterMillis?: number) {
+    super(message)
+    this.reason = reason
+    this.afterMillis = afterMillis
+  }
+}
+
+/** Only a change of the spec can help. Sets the condition False and Stalled, records one event, does not retry. */
+export class Terminal extends Error {
+  override readonly name = 'Terminal'
+  readonly reason: string
+  constructor(reason: string, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
