@@ -44,7 +44,7 @@ export interface Condition {
   reason: string
   message: string
   lastTransitionTime: string
-  observedGeneration?: number
+  observedGeneration?: number | undefined
 }
 
 /** Where a kind lives in the API, and (in its type parameter only) what its objects look like. */

@@ -20,8 +20,10 @@ export interface ReconcileResult<Status> {
   readonly status?: Status
   /** Recorded after the writes succeeded. */
   readonly events?: readonly EventInput[]
-  /** Milliseconds until the next pass; absent: wait for a change. */
+  /** Milliseconds until the next pass, exact; absent: wait for a change. */
   readonly after?: number
+  /** Everything that had to be done before the object may go is done: the runtime takes its finalizer off, last. */
+  readonly finalized?: boolean
 }
 
 /** An event to be shown by `kubectl describe`. */
@@ -43,9 +45,16 @@ export interface Reader {
   list<T extends KubeObject>(type: ResourceType<T>, namespace?: string): readonly DeepReadonly<T>[]
   /** Objects for which the named index function gave `value`. Throws for an index that was not declared. */
   byIndex<T extends KubeObject>(type: ResourceType<T>, index: string, value: string): readonly DeepReadonly<T>[]
+  /** Objects whose controlling owner has this UID. Every cached kind has this index. */
+  byOwner<T extends KubeObject>(type: ResourceType<T>, ownerUid: string): readonly DeepReadonly<T>[]
+  /** When somebody last changed the object's spec (RFC 3339, to the second), by its managedFields. */
+  specChangedAt<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey): string | undefined
 }
 
-/** Not done and nobody's fault: a dependency is not there yet. Sets the condition, comes back, counts no error. */
+/**
+ * Not done and nobody's fault: a dependency is not there yet. Sets the condition, comes back, counts no error.
+ * Thrown by a reconciler. The reason is CamelCase and stable, the message carries no ids, counts or times.
+ */
 export class Wait extends Error {
   override readonly name = 'Wait'
   readonly reason: string

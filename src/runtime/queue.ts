@@ -1,0 +1,195 @@
+import type { ObjectKey } from '../lib/object.ts'
+import { type BackOffOptions, backOffMillis, retryBackOff, TokenBucket } from './back-off.ts'
+import type { Clock } from './clock.ts'
+import { Deadlines } from './deadlines.ts'
+
+/** What woke a key: an event is served before what only an initial list brought. */
+export type Priority = 'event' | 'list'
+
+/** Told what happens in a queue; see `metrics.ts`. Durations are in seconds. */
+export interface QueueObserver {
+  added(): void
+  retried(): void
+  /** Keys that are due and wait for a worker. */
+  depth(keys: number): void
+  waited(seconds: number): void
+  worked(seconds: number): void
+}
+
+export interface WorkQueueOptions {
+  readonly clock: Clock
+  readonly backOff?: BackOffOptions
+  readonly observer?: QueueObserver
+}
+
+/** All keys together may be retried ten times a second after a burst of a hundred. */
+const retriesPerSecond = 10
+const retryBurst = 100
+
+/**
+ * Keys to be worked on. A key is never with two workers at once; adds of a key that waits collapse into one; an add
+ * while the key is worked on brings it back afterwards. A key has at most one deadline, the earliest; a worker that
+ * takes the key has seen everything the deadline was for, so it is dropped then.
+ */
+export class WorkQueue {
+  readonly #clock: Clock
+  readonly #backOff: BackOffOptions
+  readonly #observer: QueueObserver | undefined
+  readonly #retries: TokenBucket
+  /** Due keys in order of arrival, with the time they became due. */
+  readonly #due: Readonly<Record<Priority, Map<ObjectKey, number>>> = { event: new Map(), list: new Map() }
+  /** Keys with a worker, with the time it took them. */
+  readonly #processing = new Map<ObjectKey, number>()
+  /** Keys added while they were worked on. */
+  readonly #dirty = new Map<ObjectKey, Priority>()
+  readonly #deadlines = new Deadlines()
+  readonly #failures = new Map<ObjectKey, number>()
+  readonly #idle: ((key: ObjectKey | undefined) => void)[] = []
+  #timer: { readonly due: number; readonly cancel: () => void } | undefined
+  #closed = false
+  #onDrained: (() => void)[] = []
+
+  constructor(options: WorkQueueOptions) {
+    this.#clock = options.clock
+    this.#backOff = options.backOff ?? retryBackOff
+    this.#observer = options.observer
+    this.#retries = new TokenBucket(options.clock, retriesPerSecond, retryBurst)
+  }
+
+  /** Keys that are due and not with a worker. */
+  get depth(): number {
+    return this.#due.event.size + this.#due.list.size
+  }
+
+  /** Keys that wait for their deadline. */
+  get waiting(): number {
+    return this.#deadlines.size
+  }
+
+  /** Makes the key due now. */
+  add(key: ObjectKey, priority: Priority = 'event'): void {
+    if (this.#closed) return
+    this.#observer?.added()
+    this.#deadlines.delete(key)
+    if (!this.#processing.has(key)) this.#makeDue(key, priority)
+    else if (this.#dirty.get(key) !== 'event') this.#dirty.set(key, priority)
+  }
+
+  /** Makes the key due in `millis` milliseconds, if it is not due before. */
+  addAfter(key: ObjectKey, millis: number): void {
+    if (this.#closed) return
+    if (millis <= 0) {
+      this.add(key)
+      return
+    }
+    if (this.#dirty.has(key) || this.#isDue(key)) return
+    this.#deadlines.set(key, this.#clock.monotonic() + millis)
+    this.#arm()
+  }
+
+  /** Makes the key due after a back-off that grows with every call until {@link forget}. Returns it, milliseconds. */
+  retry(key: ObjectKey): number {
+    const failures = (this.#failures.get(key) ?? 0) + 1
+    this.#failures.set(key, failures)
+    this.#observer?.retried()
+    const millis = Math.max(backOffMillis(failures, this.#backOff), this.#retries.reserve())
+    this.addAfter(key, millis)
+    return millis
+  }
+
+  /** Failures of the key in a row. */
+  failures(key: ObjectKey): number {
+    return this.#failures.get(key) ?? 0
+  }
+
+  /** The key succeeded or is gone: its next failure is its first. */
+  forget(key: ObjectKey): void {
+    this.#failures.delete(key)
+  }
+
+  /** The next key, as soon as one is due; undefined once the queue drains. The taker calls {@link done} for it. */
+  get(): Promise<ObjectKey | undefined> {
+    if (this.#closed) return Promise.resolve(undefined)
+    return new Promise((resolve) => {
+      this.#idle.push(resolve)
+      this.#serve()
+    })
+  }
+
+  /** The worker is done with the key. */
+  done(key: ObjectKey): void {
+    const since = this.#processing.get(key)
+    if (since === undefined) return
+    this.#processing.delete(key)
+    this.#observer?.worked((this.#clock.monotonic() - since) / 1000)
+    const again = this.#dirty.get(key)
+    this.#dirty.delete(key)
+    if (again !== undefined && !this.#closed) this.#makeDue(key, again)
+    if (this.#closed && this.#processing.size === 0) for (const drained of this.#onDrained.splice(0)) drained()
+  }
+
+  /**
+   * Hands out and takes in nothing more. Resolves when no worker holds a key, or when the signal is aborted. Keys that
+   * wait are dropped: whoever works next lists everything first.
+   */
+  async drain(signal?: AbortSignal): Promise<void> {
+    this.#closed = true
+    this.#timer?.cancel()
+    this.#deadlines.clear()
+    this.#dirty.clear()
+    for (const keys of Object.values(this.#due)) keys.clear()
+    this.#observer?.depth(0)
+    for (const resolve of this.#idle.splice(0)) resolve(undefined)
+    if (this.#processing.size === 0 || signal?.aborted) return
+    await new Promise<void>((resolve) => {
+      this.#onDrained.push(resolve)
+      signal?.addEventListener('abort', () => resolve(), { once: true })
+    })
+  }
+
+  #isDue(key: ObjectKey): boolean {
+    return this.#due.event.has(key) || this.#due.list.has(key)
+  }
+
+  #makeDue(key: ObjectKey, priority: Priority): void {
+    if (this.#due.event.has(key)) return
+    const since = this.#due.list.get(key) ?? this.#clock.monotonic()
+    if (priority === 'event') this.#due.list.delete(key)
+    this.#due[priority].set(key, since)
+    this.#serve()
+  }
+
+  /** Hands due keys to idle workers. */
+  #serve(): void {
+    while (this.#idle.length > 0 && this.depth > 0) {
+      const keys = this.#due.event.size > 0 ? this.#due.event : this.#due.list
+      for (const [key, since] of keys) {
+        keys.delete(key)
+        const now = this.#clock.monotonic()
+        this.#processing.set(key, now)
+        this.#observer?.waited((now - since) / 1000)
+        this.#idle.shift()?.(key)
+        break
+      }
+    }
+    this.#observer?.depth(this.depth)
+  }
+
+  /** Keeps one timer, for the earliest deadline. */
+  #arm(): void {
+    const due = this.#deadlines.next
+    if (due === this.#timer?.due) return
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (due === undefined) return
+    const cancel = this.#clock.after(Math.max(0, due - this.#clock.monotonic()), () => this.#onTimer())
+    this.#timer = { due, cancel }
+  }
+
+  #onTimer(): void {
+    this.#timer = undefined
+    const now = this.#clock.monotonic()
+    for (let key = this.#deadlines.take(now); key !== undefined; key = this.#deadlines.take(now)) this.add(key)
+    this.#arm()
+  }
+}
