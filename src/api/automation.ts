@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import {
+  anyObject,
+  conditions,
+  digestField,
+  messageField,
+  objectName,
+  observedGeneration,
+  timeField,
+  uidField,
+} from './fields.ts'
+import { triggerKinds } from './graph-document.ts'
+import { ageColumn, defineKind } from './kind.ts'
+
+const trigger = z.strictObject({
+  id: z.string().min(1).max(63).describe('Name of the trigger; a graph uses the id of its node.'),
+  kind: z.enum(triggerKinds).describe('What starts a firing.'),
+  cron: z.string().max(256).optional().describe('schedule: five fields or a macro.'),
+  timezone: z.string().max(64).optional().describe('schedule: IANA time zone.'),
+  at: z.string().max(64).optional().describe('schedule_once: the instant, in UTC with milliseconds (A-202).'),
+})
+export type AutomationTrigger = z.infer<typeof trigger>
+
+export const agentTarget = z.strictObject({
+  name: objectName('Name of the Agent.'),
+  version: objectName('AgentVersion to run; absent: the newest when a firing is admitted. A graph pins it.').optional(),
+  prompt: z.string().max(65536).optional().describe('Template of the message.'),
+  includeEvent: z.boolean().optional().describe('Append the event where the prompt references none of it.'),
+  timeoutSeconds: z.int().min(1).max(86400).optional().describe('Seconds after which the firing fails.'),
+})
+export type AgentTarget = z.infer<typeof agentTarget>
+
+const target = z
+  .strictObject({
+    agent: agentTarget.optional().describe('One agent.'),
+    program: z
+      .strictObject({ name: objectName('Name of the AutomationProgram.'), digest: digestField('Its digest.') })
+      .optional()
+      .describe('A compiled graph. Only a graph may set it.'),
+  })
+  .meta({
+    description: 'What a firing runs: exactly one of the members.',
+    'x-kubernetes-validations': [
+      { rule: 'has(self.agent) != has(self.program)', message: 'target needs exactly one of agent and program' },
+    ],
+  })
+
+export const automationSpec = z.strictObject({
+  triggers: z
+    .array(trigger)
+    .min(1)
+    .max(3)
+    .meta({
+      description: 'At most one of each class: schedule or schedule_once, webhook or subscription, manual.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['id'],
+    }),
+  target,
+  environment: objectName('Environment in which every step runs (A-161).'),
+  serviceAccountName: objectName('ServiceAccount the automation acts as.'),
+  paused: z
+    .boolean()
+    .optional()
+    .describe('True stops new firings from every source. People set it; a graph never does.'),
+  concurrencyPolicy: z
+    .enum(['Allow', 'Forbid', 'Replace'])
+    .default('Allow')
+    .describe('What happens to an occurrence that is due while another firing is active.'),
+  missedOccurrences: z
+    .strictObject({
+      policy: z
+        .enum(['Latest', 'All', 'None'])
+        .default('Latest')
+        .describe('Which of the missed occurrences are made up for.'),
+      deadlineSeconds: z.int().min(1).max(2592000).optional().describe('Occurrences older than this are skipped.'),
+      limit: z.int().min(1).max(100).optional().describe('All: how many are made up for at most.'),
+    })
+    .optional()
+    .describe('What happens to occurrences that were due while nothing could start them.'),
+  jitterSeconds: z
+    .int()
+    .min(0)
+    .max(3600)
+    .optional()
+    .describe('Spread of scheduled starts; deterministic for each occurrence.'),
+  history: anyObject('How long finished firings are kept.').optional(),
+})
+export type AutomationSpec = z.infer<typeof automationSpec>
+
+const firingReference = z.strictObject({
+  name: objectName('Name of the AutomationFiring.'),
+  uid: uidField('Its UID.'),
+})
+export type FiringReference = z.infer<typeof firingReference>
+
+const readinessEntry = z.strictObject({
+  check: z.string().max(128).describe('What was checked.'),
+  state: z.enum(['Failed', 'Unknown']).describe('Unknown blocks as a failure does (A-151).'),
+  message: messageField('What is wrong and what to do about it.'),
+})
+export type ReadinessEntry = z.infer<typeof readinessEntry>
+
+export const automationStates = ['Active', 'Paused', 'NotReady'] as const
+
+export const automationStatus = z.strictObject({
+  observedGeneration,
+  state: z.enum(automationStates).optional().describe('Active, Paused or NotReady.'),
+  trigger: z.string().max(512).optional().describe('The triggers in words.'),
+  next: z.string().max(128).optional().describe('When the schedule is due next, in words.'),
+  readiness: z
+    .array(readinessEntry)
+    .max(64)
+    .optional()
+    .describe('Each check that failed or could not be made; nothing new starts while there is one.'),
+  active: z
+    .array(firingReference)
+    .max(100)
+    .optional()
+    .describe('Firings that were started and have not settled. A firing runs only while its name stands here.'),
+  pending: z
+    .array(firingReference)
+    .max(1000)
+    .optional()
+    .describe('Firings that the watermark covers and that were not started yet.'),
+  last: z
+    .strictObject({
+      firing: objectName('Name of the firing.'),
+      result: z.string().max(32).describe('Its phase.'),
+      time: timeField('When it settled.'),
+    })
+    .optional()
+    .describe('The firing that settled last.'),
+  conditions,
+})
+export type AutomationStatus = z.infer<typeof automationStatus>
+
+export const automation = defineKind({
+  kind: 'Automation',
+  plural: 'automations',
+  shortNames: ['auto'],
+  description:
+    'Something that fires: triggers and what they run. Written by hand for one agent, or made and owned by a graph.',
+  spec: automationSpec,
+  status: automationStatus,
+  columns: [
+    { name: 'Trigger', type: 'string', jsonPath: '.status.trigger' },
+    { name: 'State', type: 'string', jsonPath: '.status.state' },
+    { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'Next', type: 'string', jsonPath: '.status.next' },
+    { name: 'Last', type: 'date', jsonPath: '.status.last.time' },
+    { name: 'Result', type: 'string', jsonPath: '.status.last.result' },
+    ageColumn,
+  ],
+})
+export type Automation = NonNullable<(typeof automation)['example']>

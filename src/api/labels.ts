@@ -1,0 +1,27 @@
+/** Labels on every child (kubectl get -l graphwright.dev/firing=NAME). Values are object names. */
+export const labels = {
+  managedBy: 'app.kubernetes.io/managed-by',
+  graph: 'graphwright.dev/graph',
+  automation: 'graphwright.dev/automation',
+  firing: 'graphwright.dev/firing',
+  session: 'graphwright.dev/session',
+  run: 'graphwright.dev/run',
+  step: 'graphwright.dev/step',
+  agent: 'graphwright.dev/agent',
+} as const
+
+/** Value of {@link labels.managedBy}. */
+export const managedByValue = 'graphwright'
+
+/** Field managers of server-side apply. None starts with `kubectl`: GitOps tools strip those. */
+export const fieldManagers = {
+  manager: 'graphwright-manager',
+  gateway: 'graphwright-gateway',
+  cli: 'graphwright-cli',
+} as const
+
+/** Audience of the tokens that pods and the manager present to the gateway. */
+export const gatewayAudience = 'graphwright'
+
+/** Name of the ServiceAccount and the NetworkPolicy that the manager keeps in every workspace. */
+export const runnerName = 'graphwright-runner'
