@@ -40,21 +40,18 @@ const target = z
   })
   .meta({
     description: 'What a firing runs: exactly one of the members.',
+    'x-kubernetes-map-type': 'atomic',
     'x-kubernetes-validations': [
       { rule: 'has(self.agent) != has(self.program)', message: 'target needs exactly one of agent and program' },
     ],
   })
 
 export const automationSpec = z.strictObject({
-  triggers: z
-    .array(trigger)
-    .min(1)
-    .max(3)
-    .meta({
-      description: 'At most one of each class: schedule or schedule_once, webhook or subscription, manual.',
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['id'],
-    }),
+  triggers: z.array(trigger).min(1).max(3).meta({
+    description: 'At most one of each class: schedule or schedule_once, webhook or subscription, manual.',
+    // Atomic, as the target is: a plan replaces the value whole, also where the object was made by a POST.
+    'x-kubernetes-list-type': 'atomic',
+  }),
   target,
   environment: objectName('Environment in which every step runs (A-161).'),
   serviceAccountName: objectName('ServiceAccount the automation acts as.'),
@@ -117,11 +114,6 @@ export const automationStatus = z.strictObject({
     .max(100)
     .optional()
     .describe('Firings that were started and have not settled. A firing runs only while its name stands here.'),
-  pending: z
-    .array(firingReference)
-    .max(1000)
-    .optional()
-    .describe('Firings that the watermark covers and that were not started yet.'),
   last: z
     .strictObject({
       firing: objectName('Name of the firing.'),
