@@ -47,7 +47,7 @@ const planContent = z.strictObject({
   requiredInputs: z
     .array(
       z.strictObject({
-        kind: z.string().max(63),
+        kind: z.string().max(63).describe('Kind of what people must provide.'),
         name: objectName('Name of what people must provide.'),
         detail: z.string().max(1024).describe('What is needed.'),
       }),

@@ -7,7 +7,7 @@ export const automationProgramSpec = z.strictObject({
   formatVersion: z.int().min(1).describe('Format of the program; a manager refuses to run one it does not know.'),
   graph: objectName('Graph it was compiled from.'),
   digest: digestField('Digest of formatVersion, program and pins.'),
-  program,
+  program: program.describe('Entries and steps of the graph, in the order in which they can run.'),
   pins: z.array(pin).max(100).describe('Agent versions the program is bound to.'),
 })
 export type AutomationProgramSpec = z.infer<typeof automationProgramSpec>
