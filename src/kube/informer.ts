@@ -1,54 +1,137 @@
 import type { KubeObject, ResourceType } from '../lib/object.ts'
 import type { KubeClient } from './client.ts'
-import { type Change, type IndexFunction, Store } from './store.ts'
+import { defaultTiming, type WatchEnd, type WatchRestartReason, type WatchTiming } from './pacing.ts'
+import { type Change, Store, type StoreOptions } from './store.ts'
+import { keepWatching, type WatchSink, type WatchSource } from './watch.ts'
 
-export type WatchRestartReason =
-  | 'closed'
-  | 'reset'
-  | 'idle'
-  | 'refused'
-  | 'expired'
-  | 'future'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'overloaded'
-  | 'error'
+export type { WatchRestartReason } from './pacing.ts'
 
-export interface InformerOptions<T extends KubeObject> {
+export interface InformerOptions<T extends KubeObject> extends StoreOptions<T> {
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
-  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
+  readonly fieldSelector?: string | undefined
   /** Called on every sign of life of the watch, bookmarks among them. */
-  readonly onActivity?: () => void
-  /** Called on each new list or watch after the first, for `watch_restarts_total{reason}`. */
-  readonly onRestart?: (reason: WatchRestartReason, message: string) => void
+  readonly onActivity?: (() => void) | undefined
+  /** Called whenever a list or watch ended and another follows, for `watch_restarts_total{reason}` and the log. */
+  readonly onRestart?: ((reason: WatchRestartReason, message: string) => void) | undefined
+  readonly timing?: Partial<WatchTiming> | undefined
+  /** Unix milliseconds; default the machine's clock. */
+  readonly now?: (() => number) | undefined
 }
 
-/** A live copy of all objects of one kind. */
+/** A live copy of all objects of one kind, or of those in one namespace or under one selector. */
 export class Informer<T extends KubeObject> {
   readonly type: ResourceType<T>
-  readonly store: Store<T> = new Store<T>()
-  constructor(_client: KubeClient, type: ResourceType<T>, _options: InformerOptions<T> = {}) {
+  readonly store: Store<T>
+  readonly #client: KubeClient
+  readonly #options: InformerOptions<T>
+  readonly #timing: WatchTiming
+  readonly #handlers: ((change: Change<T>) => void)[] = []
+  #lastActivity = 0
+  #observedVersion = 0n
+  #problem: string | undefined
+  #started = false
+
+  constructor(client: KubeClient, type: ResourceType<T>, options: InformerOptions<T> = {}) {
+    this.#client = client
+    this.#options = options
+    this.#timing = { ...defaultTiming, ...options.timing }
     this.type = type
+    this.store = new Store<T>(options)
   }
+
   /** Resolves when the first list is in the store. */
   get synced(): Promise<void> {
     return this.store.synced
   }
+
   /** Unix milliseconds of the last sign of life of list or watch; 0 before the first. */
   get lastActivity(): number {
-    return 0
+    return this.#lastActivity
   }
-  /** Newest resourceVersion that list, watch or bookmark have shown. */
+
+  /** Newest version that list, watch or bookmark have shown: the store holds every write up to it. */
   get observedVersion(): bigint {
-    return 0n
+    return this.#observedVersion
   }
-  /** Why the cache is not up to date now, for readiness; undefined while list and watch work. */
+
+  /** Why the store is not kept up to date at this moment, for readiness; undefined while it is. */
   get problem(): string | undefined {
-    return undefined
+    return this.#problem
   }
-  /** Handlers run inside the reading loop: they note a key and return. */
-  onChange(_handler: (change: Change<T>) => void): void {}
-  /** Runs until the signal aborts. Resolves then. */
-  async start(_signal: AbortSignal): Promise<void> {}
+
+  /** Handlers run inside the reading loop: they note a key and return. To be added before {@link start}. */
+  onChange(handler: (change: Change<T>) => void): void {
+    this.#handlers.push(handler)
+  }
+
+  /** Lists and watches until the signal aborts, and resolves then. Failures are retried for ever. */
+  async start(signal: AbortSignal): Promise<void> {
+    if (this.#started) throw new Error(`the informer for ${this.type.kind} runs already`)
+    this.#started = true
+    await keepWatching(this.#source(), this.#sink(), { signal, timing: this.#timing })
+  }
+
+  #source(): WatchSource<T> {
+    const { namespace, labelSelector, fieldSelector } = this.#options
+    const scope = { namespace, labelSelector, fieldSelector }
+    return {
+      list: (signal) => this.#client.list(this.type, { ...scope, signal }),
+      watch: (resourceVersion, signal) =>
+        this.#client.watch(this.type, {
+          ...scope,
+          resourceVersion,
+          timeoutSeconds: 240 + Math.floor(Math.random() * 240),
+          idleTimeoutMillis: this.#timing.idleTimeoutMillis,
+          signal,
+        }),
+    }
+  }
+
+  #sink(): WatchSink<T> {
+    return {
+      replace: (items, version) => {
+        this.#alive()
+        this.#observedVersion = BigInt(version)
+        this.#tell(this.store.replace(items))
+      },
+      put: (object) => this.#tell(this.store.put(object)),
+      remove: (object) => this.#tell(this.store.remove(object)),
+      reached: (version) => {
+        const reached = BigInt(version)
+        if (reached > this.#observedVersion) this.#observedVersion = reached
+      },
+      alive: () => this.#alive(),
+      ended: (end, waitMillis) => this.#ended(end, waitMillis),
+    }
+  }
+
+  #alive(): void {
+    this.#problem = undefined
+    this.#lastActivity = (this.#options.now ?? Date.now)()
+    this.#options.onActivity?.()
+  }
+
+  #ended(end: WatchEnd, waitMillis: number): void {
+    if (waitMillis > 0) this.#problem = `${this.type.plural}: ${end.message}`
+    this.#options.onRestart?.(end.reason, end.message)
+  }
+
+  #tell(changes: readonly Change<T>[]): void {
+    for (const change of changes) {
+      for (const handler of this.#handlers) tellOne(handler, change)
+    }
+  }
+}
+
+/** A handler that throws is a bug: it ends the process like any other, and does not pass for a broken watch. */
+function tellOne<T>(handler: (change: Change<T>) => void, change: Change<T>): void {
+  try {
+    handler(change)
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+  }
 }

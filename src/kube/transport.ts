@@ -1,9 +1,18 @@
 import type { KubeConfig } from '@kubernetes/client-node'
+import { type Dispatcher, request as send } from 'undici'
 import type { ObjectRef } from '../lib/object.ts'
+import { version } from '../lib/version.ts'
+import { type Credential, Credentials } from './credentials.ts'
+import { buildDispatcher } from './dispatcher.ts'
+import { KubeError } from './error.ts'
+import { errorFromResponse, isConnectionReset, notKubernetes, type RequestContext, unreachable } from './failures.ts'
+import { Slots } from './slots.ts'
+import { pause, startDeadline } from './timing.ts'
 
 export type QueryValue = string | number | boolean | undefined
 
 export interface TransportRequest {
+  /** Default `GET`. */
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Absolute path, already encoded: `/api/v1/namespaces/a/pods`. */
   readonly path: string
@@ -13,37 +22,275 @@ export interface TransportRequest {
   /** Default `application/json`. */
   readonly contentType?: string
   readonly signal?: AbortSignal | undefined
-  /** Milliseconds for the whole exchange, body included. */
+  /** Milliseconds for one try of the whole exchange, body included. Default: that of the transport. */
   readonly timeoutMillis?: number
-  /** For the error message. */
+  /** What the request is about, for its error. */
   readonly ref?: ObjectRef | undefined
 }
 
-export interface TransportOptions {
-  readonly maxConcurrency?: number
-  readonly timeoutMillis?: number
-  readonly maxBodyBytes?: number
+export interface StreamRequest extends TransportRequest {
+  /** Milliseconds without a byte after which the stream breaks. Default 120,000. */
+  readonly idleTimeoutMillis?: number | undefined
 }
 
-/** Requests to one API server. */
+export interface TransportOptions {
+  /** Ordinary requests at one time; streams do not count. Default 32. */
+  readonly maxConcurrency?: number
+  /** Default 30,000. */
+  readonly timeoutMillis?: number
+  /** Largest answer that is read. Default 64 MiB. */
+  readonly maxBodyBytes?: number
+  /** Unix milliseconds; default the machine's clock. */
+  readonly now?: () => number
+}
+
+export const applyPatch = 'application/apply-patch+yaml'
+
+const maxOverloadRetries = 4
+const longestRetryAfterSeconds = 10
+const maxErrorBytes = 1 << 20
+
+/**
+ * Requests to one API server. Everything that is refused or fails is a {@link KubeError}; an abort by the caller's
+ * signal rejects with that signal's reason. Answers 429 and 503 that name a Retry-After of at most 10 s are tried again,
+ * four times at most; a connection that breaks is tried again once where repeating is harmless: GET and server-side
+ * apply.
+ */
 export class Transport {
+  /** Address of the API server, without a slash at the end. */
   readonly server: string
-  constructor(config: KubeConfig, _options: TransportOptions = {}) {
-    this.server = config.getCurrentCluster()?.server ?? ''
+  readonly #proxyUrl: string | undefined
+  readonly #credentials: Credentials
+  readonly #slots: Slots
+  readonly #timeoutMillis: number
+  readonly #maxBodyBytes: number
+  readonly #now: () => number
+  #dispatcher: { readonly fingerprint: string; readonly value: Dispatcher } | undefined
+  #clockOffset: number | undefined
+
+  constructor(config: KubeConfig, options: TransportOptions = {}) {
+    const cluster = config.getCurrentCluster()
+    this.server = (cluster?.server ?? '').replace(/\/+$/, '')
+    this.#proxyUrl = cluster?.proxyUrl
+    this.#now = options.now ?? Date.now
+    this.#credentials = new Credentials(config, this.#now)
+    this.#slots = new Slots(options.maxConcurrency ?? 32)
+    this.#timeoutMillis = options.timeoutMillis ?? 30_000
+    this.#maxBodyBytes = options.maxBodyBytes ?? 64 * 1024 * 1024
   }
 
   /** How far the server's clock is ahead of ours in milliseconds, to about a second; undefined before the first answer. */
   get serverClockOffset(): number | undefined {
-    return undefined
+    return this.#clockOffset
   }
 
-  request<T>(_request: TransportRequest): Promise<T> {
-    throw new Error('not written yet')
+  /** Sends a request and returns the parsed JSON of the answer. */
+  async request<T>(request: TransportRequest): Promise<T> {
+    const text = await this.text(request)
+    try {
+      return JSON.parse(text) as T
+    } catch (cause) {
+      throw notKubernetes(this.#context(request), cause)
+    }
   }
 
-  stream(_request: TransportRequest & { idleTimeoutMillis?: number }): Promise<AsyncIterable<Uint8Array>> {
-    throw new Error('not written yet')
+  /** Sends a request and returns the answer as it is. */
+  async text(request: TransportRequest): Promise<string> {
+    const release = await this.#slots.acquire(request.signal)
+    try {
+      return await this.#retrying(request)
+    } finally {
+      release()
+    }
   }
 
-  async close(): Promise<void> {}
+  /**
+   * Opens a watch or log. Resolves when the server has accepted it. The stream ends when the server closes it in order,
+   * and throws a {@link KubeError} of status 0 when the connection breaks or stays silent.
+   */
+  async stream(request: StreamRequest): Promise<AsyncIterable<Uint8Array>> {
+    const { body } = await this.#authenticated(request, request.signal, {
+      headersTimeout: request.timeoutMillis ?? this.#timeoutMillis,
+      bodyTimeout: request.idleTimeoutMillis ?? 120_000,
+    })
+    return this.#chunks(request, body)
+  }
+
+  /** Lets go of all connections; open streams break. */
+  async close(): Promise<void> {
+    const dispatcher = this.#dispatcher?.value
+    this.#dispatcher = undefined
+    await dispatcher?.destroy()
+  }
+
+  async #retrying(request: TransportRequest): Promise<string> {
+    let resets = 0
+    for (let overloads = 0; ; ) {
+      try {
+        return await this.#once(request)
+      } catch (error) {
+        if (isConnectionReset(error) && isRepeatable(request) && resets++ === 0) continue
+        const wait = overloadPause(error)
+        if (wait === undefined || overloads++ === maxOverloadRetries) throw error
+        await pause(wait, request.signal)
+      }
+    }
+  }
+
+  async #once(request: TransportRequest): Promise<string> {
+    const timeoutMillis = request.timeoutMillis ?? this.#timeoutMillis
+    // undici's own timeouts come first: they also find out whether the connection is still alive.
+    const deadline = startDeadline(request.signal, timeoutMillis + 500)
+    const timeouts = { headersTimeout: timeoutMillis, bodyTimeout: timeoutMillis }
+    try {
+      const { body } = await this.#authenticated(request, deadline.signal, timeouts)
+      return await this.#readAll(request, body)
+    } catch (error) {
+      if (request.signal?.aborted) throw request.signal.reason
+      if (deadline.expired) throw unreachable(this.#context(request), new Error(`no answer within ${timeoutMillis} ms`))
+      throw error
+    } finally {
+      deadline.end()
+    }
+  }
+
+  /** Sends with the present credentials, and once more with new ones if the server refuses those. */
+  async #authenticated(
+    request: TransportRequest,
+    signal: AbortSignal | undefined,
+    timeouts: Timeouts,
+  ): Promise<Dispatcher.ResponseData> {
+    const credential = await this.#credentials.current()
+    try {
+      return await this.#send(request, credential, signal, timeouts)
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.status !== 401) throw error
+      const renewed = await this.#credentials.renew(credential)
+      return await this.#send(request, renewed, signal, timeouts)
+    }
+  }
+
+  /** One exchange up to the answer's headers. */
+  async #send(
+    request: TransportRequest,
+    credential: Credential,
+    signal: AbortSignal | undefined,
+    timeouts: Timeouts,
+  ): Promise<Dispatcher.ResponseData> {
+    let response: Dispatcher.ResponseData
+    try {
+      response = await send(this.server + request.path + queryText(request.query), {
+        dispatcher: this.#dispatcherFor(credential),
+        method: request.method ?? 'GET',
+        headers: headersOf(request, credential),
+        body: request.body === undefined ? null : JSON.stringify(request.body),
+        ...timeouts,
+        ...(signal === undefined ? {} : { signal }),
+      })
+    } catch (cause) {
+      if (signal?.aborted) throw signal.reason
+      throw unreachable(this.#context(request), cause)
+    }
+    this.#noteServerTime(response)
+    if (response.statusCode < 400) return response
+    throw await this.#refusal(request, response)
+  }
+
+  async #refusal(request: TransportRequest, response: Dispatcher.ResponseData): Promise<KubeError> {
+    const retryAfter = Number(headerOf(response, 'retry-after'))
+    const body = await this.#readAll(request, response.body, maxErrorBytes).catch(() => '')
+    return errorFromResponse(this.#context(request), {
+      status: response.statusCode,
+      retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,
+      body,
+    })
+  }
+
+  async #readAll(
+    request: TransportRequest,
+    body: Dispatcher.ResponseData['body'],
+    limit = this.#maxBodyBytes,
+  ): Promise<string> {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of this.#chunks(request, body)) {
+      size += chunk.length
+      if (size > limit) {
+        const message = `${request.path}: the answer is larger than ${limit} bytes and was not read`
+        throw new KubeError({ status: 200, reason: 'ResponseTooLarge', message, ref: request.ref })
+      }
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks, size).toString('utf8')
+  }
+
+  async *#chunks(request: TransportRequest, body: Dispatcher.ResponseData['body']): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of body) yield chunk as Uint8Array
+    } catch (cause) {
+      if (request.signal?.aborted) throw request.signal.reason
+      throw unreachable(this.#context(request), cause)
+    }
+  }
+
+  #dispatcherFor(credential: Credential): Dispatcher {
+    const present = this.#dispatcher
+    if (present?.fingerprint === credential.tlsFingerprint) return present.value
+    const value = buildDispatcher(credential.tls, this.#proxyUrl)
+    this.#dispatcher = { fingerprint: credential.tlsFingerprint, value }
+    // Waits for what is under way, watches among it; a certificate changed, nothing broke.
+    present?.value.close().catch(() => {})
+    return value
+  }
+
+  #noteServerTime(response: Dispatcher.ResponseData): void {
+    const at = Date.parse(headerOf(response, 'date') ?? '')
+    // The header is cut to the second: on average the server is half a second further.
+    if (!Number.isNaN(at)) this.#clockOffset = at + 500 - this.#now()
+  }
+
+  #context(request: TransportRequest): RequestContext {
+    return { server: this.server, method: request.method ?? 'GET', path: request.path, ref: request.ref }
+  }
+}
+
+interface Timeouts {
+  readonly headersTimeout: number
+  readonly bodyTimeout: number
+}
+
+function isRepeatable(request: TransportRequest): boolean {
+  return (request.method ?? 'GET') === 'GET' || request.contentType === applyPatch
+}
+
+/** Milliseconds after which an overloaded server may be asked again, undefined where the error is another. */
+function overloadPause(error: unknown): number | undefined {
+  if (!(error instanceof KubeError) || (error.status !== 429 && error.status !== 503)) return undefined
+  const seconds = error.retryAfterSeconds
+  if (seconds === undefined || seconds > longestRetryAfterSeconds) return undefined
+  return seconds * 1000 * (1 + Math.random() / 4)
+}
+
+function headersOf(request: TransportRequest, credential: Credential): Record<string, string> {
+  const headers: Record<string, string> = {
+    ...credential.headers,
+    'user-agent': `graphwright/${version}`,
+    accept: 'application/json',
+  }
+  if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json'
+  return headers
+}
+
+function headerOf(response: Dispatcher.ResponseData, name: string): string | undefined {
+  const value = response.headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
+function queryText(query: TransportRequest['query']): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) parameters.set(name, String(value))
+  }
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
 }
