@@ -58,6 +58,11 @@ export interface ControllerSpec<T extends Resource<unknown, S>, S extends Status
   /** Kinds that the reconciler reads without being woken by them. */
   readonly reads?: readonly ResourceType<KubeObject>[]
   readonly reconcile: Reconcile<T, S>
+  /**
+   * Derives from a status what columns show of it, such as `phase` from the condition `Succeeded`. Called for every
+   * status that is written, those of failures too.
+   */
+  readonly summarize?: (status: S) => S
   /** Status fields that another process owns: never applied and never compared. */
   readonly foreignStatus?: readonly string[]
   /**

@@ -1,0 +1,196 @@
+import type { KubeClient } from '../kube/client.ts'
+import { Informer } from '../kube/informer.ts'
+import { controllerOf } from '../kube/owner-references.ts'
+import type { Change, IndexFunction } from '../kube/store.ts'
+import type { KubeObject, ObjectKey, ResourceType } from '../lib/object.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import type { Reader } from './result.ts'
+
+export interface CacheOptions<T extends KubeObject> {
+  /** Keeps only objects with these labels: `a=b,c=d`. */
+  readonly labelSelector?: string
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
+}
+
+export interface CachesOptions {
+  readonly client: KubeClient
+  /** Namespaces to look at; default all. */
+  readonly namespaces?: readonly string[] | undefined
+  /** A list or watch of a kind was started again. */
+  readonly onRestart?: (type: ResourceType<KubeObject>, reason: string, message: string) => void
+}
+
+/** Index that every kind has: the UID of the controlling owner. */
+const ownerIndex = 'byOwner'
+
+/** What is cached of one kind: one informer, or one for each namespace. */
+interface Cache<T extends KubeObject> {
+  readonly type: ResourceType<T>
+  readonly labelSelector: string | undefined
+  readonly indexes: Record<string, IndexFunction<T>>
+  readonly handlers: ((change: Change<T>) => void)[]
+  /** By namespace; `''` stands for all. Empty until the start. */
+  readonly informers: Map<string, Informer<T>>
+}
+
+/** A cache of some kind. What the type parameter says is true by construction: caches are found by their type. */
+type AnyCache = Cache<KubeObject>
+
+/** The caches of a process: one per kind, shared by everything that reads it. */
+export class Caches implements Reader {
+  readonly #options: CachesOptions
+  readonly #caches = new Map<string, AnyCache>()
+  #started = false
+
+  constructor(options: CachesOptions) {
+    this.#options = options
+  }
+
+  /** Caches a kind. May be called again for it, to add indexes. Everything is declared before the start. */
+  declare<T extends KubeObject>(type: ResourceType<T>, options: CacheOptions<T> = {}): void {
+    const id = idOf(type)
+    if (this.#started) throw new Error(`${type.kind} cannot be declared after the caches were started`)
+    const indexes = (options.indexes ?? {}) as Record<string, IndexFunction<KubeObject>>
+    const present = this.#caches.get(id)
+    if (present === undefined) {
+      const { labelSelector } = options
+      const all = { [ownerIndex]: ownerUids, ...indexes }
+      this.#caches.set(id, { type, labelSelector, indexes: all, handlers: [], informers: new Map() })
+      return
+    }
+    if (options.labelSelector !== undefined && options.labelSelector !== present.labelSelector) {
+      throw new Error(`${type.kind} is declared with two label selectors: a kind has one cache`)
+    }
+    Object.assign(present.indexes, indexes)
+  }
+
+  /** Calls the handler for every change of the kind. It runs inside the reading loop: it notes keys and returns. */
+  onChange<T extends KubeObject>(type: ResourceType<T>, handler: (change: Change<T>) => void): void {
+    this.#cache(type).handlers.push(handler)
+  }
+
+  /** Lists and watches until the signal is aborted; resolves then. */
+  async start(signal: AbortSignal): Promise<void> {
+    this.#started = true
+    const runs: Promise<void>[] = []
+    for (const cache of this.#caches.values()) {
+      for (const namespace of this.#namespacesOf(cache.type)) {
+        const informer = this.#informer(cache, namespace)
+        cache.informers.set(namespace, informer)
+        runs.push(informer.start(signal))
+      }
+    }
+    await Promise.all(runs)
+  }
+
+  /** Resolves when every kind has been listed. Call it after {@link start}. */
+  async synced(): Promise<void> {
+    await Promise.all(this.#informers().map((informer) => informer.synced))
+  }
+
+  /** Why some cache may be out of date, one text each: not listed yet, failing, or silent for `silenceMillis`. */
+  problems(nowMillis: number, silenceMillis: number): string[] {
+    if (!this.#started) return ['the caches have not been started']
+    return this.#informers().flatMap((informer) => {
+      const name = informer.type.plural
+      if (!informer.store.hasSynced)
+        return [`${name}: not listed yet${informer.problem ? `: ${informer.problem}` : ''}`]
+      if (nowMillis - informer.lastActivity <= silenceMillis) return []
+      return [`${name}: no sign of life from the watch${informer.problem ? `: ${informer.problem}` : ''}`]
+    })
+  }
+
+  has(type: ResourceType<KubeObject>): boolean {
+    return this.#caches.has(idOf(type))
+  }
+
+  /**
+   * True when the cache has seen everything of the kind up to this resourceVersion, or will never see this object.
+   * Versions of one kind grow (KEP-5504).
+   */
+  hasSeen(type: ResourceType<KubeObject>, written: KubeObject): boolean {
+    const cache = this.#caches.get(idOf(type))
+    const version = written.metadata.resourceVersion
+    if (cache === undefined || version === undefined || !isSelected(written, cache.labelSelector)) return true
+    const informer = informerFor(cache, written.metadata.namespace)
+    return informer === undefined || informer.observedVersion >= BigInt(version)
+  }
+
+  get<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey): DeepReadonly<T> | undefined {
+    const cache = this.#cache(type)
+    const slash = key.indexOf('/')
+    const informer = informerFor(cache, slash < 0 ? undefined : key.slice(0, slash))
+    return informer?.store.get(key)
+  }
+
+  list<T extends KubeObject>(type: ResourceType<T>, namespace?: string): readonly DeepReadonly<T>[] {
+    return [...this.#cache(type).informers.values()].flatMap((informer) => informer.store.list(namespace))
+  }
+
+  byIndex<T extends KubeObject>(type: ResourceType<T>, index: string, value: string): readonly DeepReadonly<T>[] {
+    return [...this.#cache(type).informers.values()].flatMap((informer) => informer.store.byIndex(index, value))
+  }
+
+  byOwner<T extends KubeObject>(type: ResourceType<T>, ownerUid: string): readonly DeepReadonly<T>[] {
+    return this.byIndex(type, ownerIndex, ownerUid)
+  }
+
+  specChangedAt<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey): string | undefined {
+    for (const informer of this.#cache(type).informers.values()) {
+      const time = informer.store.specChangedAt(key)
+      if (time !== undefined) return time
+    }
+    return undefined
+  }
+
+  #cache<T extends KubeObject>(type: ResourceType<T>): Cache<T> {
+    const cache = this.#caches.get(idOf(type))
+    if (cache !== undefined) return cache as unknown as Cache<T>
+    throw new Error(`${type.kind} is not cached: name it in the controller's watches or reads, or declare its informer`)
+  }
+
+  #namespacesOf(type: ResourceType<KubeObject>): readonly string[] {
+    const { namespaces } = this.#options
+    return type.namespaced && namespaces !== undefined && namespaces.length > 0 ? namespaces : ['']
+  }
+
+  #informer(cache: AnyCache, namespace: string): Informer<KubeObject> {
+    const { client, onRestart } = this.#options
+    const informer = new Informer(client, cache.type, {
+      indexes: cache.indexes,
+      labelSelector: cache.labelSelector,
+      namespace: namespace === '' ? undefined : namespace,
+      onRestart: (reason, message) => onRestart?.(cache.type, reason, message),
+    })
+    informer.onChange((change) => {
+      for (const handler of cache.handlers) handler(change)
+    })
+    return informer
+  }
+
+  #informers(): Informer<KubeObject>[] {
+    return [...this.#caches.values()].flatMap((cache) => [...cache.informers.values()])
+  }
+}
+
+function idOf(type: { readonly apiVersion: string; readonly kind: string }): string {
+  return `${type.apiVersion} ${type.kind}`
+}
+
+function ownerUids(object: DeepReadonly<KubeObject>): string[] {
+  const owner = controllerOf(object)
+  return owner === undefined ? [] : [owner.uid]
+}
+
+function informerFor<T extends KubeObject>(cache: Cache<T>, namespace: string | undefined): Informer<T> | undefined {
+  return cache.informers.get('') ?? cache.informers.get(namespace ?? '')
+}
+
+/** Whether a cache with this selector holds the object. Only equality is understood; other selectors hold nothing. */
+function isSelected(object: KubeObject, labelSelector: string | undefined): boolean {
+  if (labelSelector === undefined) return true
+  return labelSelector.split(',').every((term) => {
+    const [label = '', value] = term.split('=')
+    return value !== undefined && object.metadata.labels?.[label.trim()] === value.trim()
+  })
+}

@@ -1,0 +1,208 @@
+import { isAlreadyExists, isConflict, isNotFound, KubeError } from '../kube/error.ts'
+import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from '../lib/object.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import type { Applied } from './applied.ts'
+import type { StatusBase } from './controller.ts'
+import { asChild, foreignController, isSameObject, refOf, strangeness, withContentDigest } from './ownership.ts'
+import { type EventInput, type ReconcileResult, Terminal } from './result.ts'
+import { type StatusHolder, type StatusRules, statusToWrite } from './status.ts'
+import type { Writer } from './writer.ts'
+
+/** What the executor reads: the caches, and the API server where a cache must not decide. */
+export interface World {
+  typeOf(apiVersion: string, kind: string): ResourceType<KubeObject>
+  isCached(type: ResourceType<KubeObject>): boolean
+  cached(type: ResourceType<KubeObject>, key: string): DeepReadonly<KubeObject> | undefined
+  /** Reads from the API server; undefined if it is not there. */
+  live(type: ResourceType<KubeObject>, ref: ObjectRef): Promise<KubeObject | undefined>
+}
+
+export interface ExecutorOptions {
+  readonly world: World
+  readonly writer: Writer
+  readonly applied: Applied
+  readonly record: (event: EventInput & { readonly regarding: ObjectRef }) => void
+  readonly fieldManager: string
+  readonly status: StatusRules
+  readonly finalizer?: string | undefined
+  /** Told after each write when it is to be found in the caches. */
+  readonly wrote: (seen: () => boolean) => void
+  /** True when the caches show a write, or everything after it. */
+  readonly hasSeen: (type: ResourceType<KubeObject>, written: KubeObject) => boolean
+}
+
+type Seen = DeepReadonly<KubeObject> & StatusHolder
+
+/** Carries out what a reconciler wants for one object. */
+export class Executor {
+  readonly #options: ExecutorOptions
+  readonly #owner: Seen
+  /** Version of the object that the status is based on: the one that was seen, or the one our own apply made of it. */
+  #version: string | undefined
+
+  constructor(owner: Seen, options: ExecutorOptions) {
+    this.#owner = owner
+    this.#options = options
+    this.#version = owner.metadata.resourceVersion
+  }
+
+  /**
+   * Create, apply, delete, status, finalizer, events, in this order. Stops at the first write that fails and throws its
+   * error; the next pass repairs what is missing.
+   * @returns false when the object itself was gone
+   */
+  async execute(result: ReconcileResult<StatusBase>): Promise<boolean> {
+    for (const object of result.create ?? []) await this.#create(object)
+    for (const object of result.apply ?? []) await this.#apply(object)
+    for (const ref of result.delete ?? []) await this.#delete(ref)
+    const status = result.status && statusToWrite(this.#owner, result.status, this.#options.status)
+    if (status !== undefined && !(await this.writeStatus(status))) return false
+    if (result.finalized === true) await this.#finalize()
+    for (const event of result.events ?? []) this.#options.record({ regarding: refOf(this.#owner), ...event })
+    return true
+  }
+
+  /** Compare-and-set on the version that was seen. Returns false when the object is gone. */
+  async writeStatus(status: StatusBase): Promise<boolean> {
+    const { apiVersion, kind } = this.#owner
+    const { name, namespace } = this.#owner.metadata
+    const metadata = {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      ...(this.#version !== undefined && { resourceVersion: this.#version }),
+    }
+    const object = { apiVersion, kind, metadata, status }
+    try {
+      const answer = await this.#options.writer.applyStatus(object, this.#options.fieldManager)
+      this.#version = answer.metadata.resourceVersion
+      this.#remember(answer)
+      return true
+    } catch (error) {
+      if (isNotFound(error)) return false
+      throw error
+    }
+  }
+
+  async #create(object: KubeObject): Promise<void> {
+    const { world, writer, fieldManager } = this.#options
+    const meant = withContentDigest(asChild(this.#owner, object))
+    const type = world.typeOf(meant.apiVersion, meant.kind)
+    const cached = world.cached(type, keyOf(meant.metadata))
+    if (cached !== undefined && strangeness(cached, meant) === undefined) return
+    try {
+      this.#remember(await writer.create(meant, fieldManager))
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error
+      await this.#recognise(type, meant)
+    }
+  }
+
+  /** The name is taken: by ourselves before a crash, which is as good as creating it now, or by somebody else. */
+  async #recognise(type: ResourceType<KubeObject>, meant: KubeObject): Promise<void> {
+    const found = await this.#options.world.live(type, refOf(meant))
+    if (found === undefined) throw goneMeanwhile(meant)
+    const strange = strangeness(found, meant)
+    if (strange !== undefined) throw nameConflict(meant, strange)
+    this.#remember(found)
+  }
+
+  async #apply(object: KubeObject): Promise<void> {
+    const self = isSameObject(refOf(object), refOf(this.#owner))
+    const intent = self ? this.#asSelf(object) : asChild(this.#owner, object)
+    const { world, writer, applied, fieldManager } = this.#options
+    const type = world.typeOf(intent.apiVersion, intent.kind)
+    const cached = self ? this.#owner : world.cached(type, keyOf(intent.metadata))
+    if (applied.isCurrent(withoutVersion(intent), cached)) return
+    const uid = self ? this.#owner.metadata.uid : await this.#uidOfTarget(type, intent, cached)
+    const metadata = { ...intent.metadata, ...(uid !== undefined && { uid }) }
+    const answer = await writer.apply({ ...intent, metadata }, fieldManager)
+    applied.remember(withoutVersion(intent), answer)
+    if (self) this.#version = answer.metadata.resourceVersion
+    this.#remember(answer)
+  }
+
+  /** An apply to the reconciled object: it does not own itself, and is based on the version that was seen. */
+  #asSelf(object: KubeObject): KubeObject {
+    const version = this.#version
+    return { ...object, metadata: { ...object.metadata, ...(version !== undefined && { resourceVersion: version }) } }
+  }
+
+  /**
+   * UID of the object that an apply goes to, so that it cannot bring a deleted one back; undefined if it is to be made.
+   * An object that is to be owned and is controlled by another is refused, not taken over. The caches may say yes; no,
+   * and absence, are asked for live.
+   */
+  async #uidOfTarget(type: ResourceType<KubeObject>, intent: KubeObject, cached: Seen | undefined) {
+    const owned = intent.metadata.ownerReferences !== undefined
+    if (cached !== undefined && (!owned || foreignController(cached, intent) === undefined)) return cached.metadata.uid
+    if (!owned) return undefined
+    const found = await this.#options.world.live(type, refOf(intent))
+    if (found === undefined) return undefined
+    const stranger = foreignController(found, intent)
+    if (stranger !== undefined) throw nameConflict(intent, stranger)
+    return found.metadata.uid
+  }
+
+  async #delete(ref: ObjectRef): Promise<void> {
+    const { world, writer, wrote } = this.#options
+    const type = world.typeOf(ref.apiVersion, ref.kind)
+    const cached = world.cached(type, keyOf(ref))
+    if (world.isCached(type) && (cached === undefined || cached.metadata.deletionTimestamp !== undefined)) return
+    const uid = ref.uid ?? cached?.metadata.uid
+    if (cached !== undefined && cached.metadata.uid !== uid) return
+    try {
+      await writer.delete({ ...ref, ...(uid !== undefined && { uid }) })
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error
+    }
+    if (world.isCached(type)) wrote(() => isGoing(world.cached(type, keyOf(ref)), uid))
+  }
+
+  async #finalize(): Promise<void> {
+    const { finalizer, writer, wrote, world } = this.#options
+    if (finalizer === undefined || this.#owner.metadata.finalizers?.includes(finalizer) !== true) return
+    const type = world.typeOf(this.#owner.apiVersion, this.#owner.kind)
+    const { metadata } = this.#owner
+    await writer.removeFinalizer(this.#owner as KubeObject, finalizer)
+    wrote(() => world.cached(type, keyOf(metadata))?.metadata.finalizers?.includes(finalizer) !== true)
+  }
+
+  #remember(written: KubeObject): void {
+    const { world, wrote, hasSeen } = this.#options
+    const type = world.typeOf(written.apiVersion, written.kind)
+    const { name, namespace, resourceVersion, labels } = written.metadata
+    const trace = {
+      apiVersion: written.apiVersion,
+      kind: written.kind,
+      metadata: {
+        name,
+        ...(namespace !== undefined && { namespace }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+        ...(labels !== undefined && { labels }),
+      },
+    }
+    wrote(() => hasSeen(type, trace))
+  }
+}
+
+function isGoing(cached: Seen | undefined, uid: string | undefined): boolean {
+  return cached === undefined || cached.metadata.uid !== uid || cached.metadata.deletionTimestamp !== undefined
+}
+
+function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+function nameConflict(meant: KubeObject, strange: string): Terminal {
+  const where = `${meant.kind} ${keyOf(meant.metadata)}`
+  return new Terminal(
+    'NameConflict',
+    `${where} exists already and ${strange}; it is left alone. Delete or rename it so that this one can be created`,
+  )
+}
+
+function goneMeanwhile(meant: KubeObject): KubeError {
+  const message = `${meant.kind} ${keyOf(meant.metadata)} existed a moment ago and is gone now`
+  return new KubeError({ status: 409, reason: 'Conflict', message, ref: refOf(meant) })
+}

@@ -1,0 +1,85 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Registry } from 'prom-client'
+
+export interface HealthOptions {
+  /** 0 takes any free port. */
+  readonly port: number
+  /** Default all addresses. */
+  readonly host?: string
+  /** Why the process should be restarted; empty while it is alive. */
+  readonly live: () => readonly string[]
+  /** Why the process should get no traffic; empty while it is ready. */
+  readonly ready: () => readonly string[]
+  readonly metrics: Registry
+}
+
+export interface HealthServer {
+  readonly port: number
+  close(): Promise<void>
+}
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+const plain = 'text/plain; charset=utf-8'
+
+/** Longest event loop delay of a process that is still called alive, milliseconds. */
+export const eventLoopLimitMillis = 5000
+
+/** `live` of a process whose event loop is what can go wrong. */
+export function eventLoopProblems(monitor: { readonly delayMillis: number }): string[] {
+  const delay = Math.round(monitor.delayMillis)
+  return delay <= eventLoopLimitMillis ? [] : [`the event loop stood still for ${delay} ms`]
+}
+
+/** Serves `/healthz`, `/readyz` and `/metrics`. A failed check answers 503 with its reasons, one a line. */
+export async function startHealthServer(options: HealthOptions): Promise<HealthServer> {
+  const server = createServer((request, response) => {
+    answer(options, request.method ?? 'GET', request.url ?? '/')
+      .catch((error: unknown) => ({ status: 500, type: plain, body: `${String(error)}\n` }))
+      .then(({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body))
+      .catch(() => response.destroy())
+  })
+  await listen(server, options)
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) }
+}
+
+async function answer(options: HealthOptions, method: string, url: string): Promise<Answer> {
+  if (method !== 'GET' && method !== 'HEAD') return { status: 405, type: plain, body: 'only GET\n' }
+  switch (url.split('?')[0]) {
+    case '/healthz':
+      return verdict(options.live())
+    case '/readyz':
+      return verdict(options.ready())
+    case '/metrics':
+      return { status: 200, type: options.metrics.contentType, body: await options.metrics.metrics() }
+    default:
+      return { status: 404, type: plain, body: 'there is /healthz, /readyz and /metrics\n' }
+  }
+}
+
+function verdict(problems: readonly string[]): Answer {
+  if (problems.length === 0) return { status: 200, type: plain, body: 'ok\n' }
+  return { status: 503, type: plain, body: `${problems.join('\n')}\n` }
+}
+
+function listen(server: Server, { port, host }: HealthOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, ...(host !== undefined && { host }) }, () => {
+      server.removeListener('error', reject)
+      resolve()
+    })
+  })
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}

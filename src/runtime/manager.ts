@@ -1,0 +1,168 @@
+import type { KubeClient } from '../kube/client.ts'
+import type { EventRecorder } from '../kube/events.ts'
+import type { KubeObject, ObjectRef, Resource, ResourceType } from '../lib/object.ts'
+import { Applied } from './applied.ts'
+import { type CacheOptions, Caches } from './caches.ts'
+import type { Clock } from './clock.ts'
+import type { ControllerSpec, StatusBase } from './controller.ts'
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { EventInput, Reader } from './result.ts'
+import { type AnyController, Worker, type WorkerOptions } from './worker.ts'
+import { type Faults, Writer } from './writer.ts'
+
+export interface ManagerOptions {
+  readonly client: KubeClient
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly events: Pick<EventRecorder, 'record' | 'flush'>
+  /** Namespaces to look at; default all. */
+  readonly namespaces?: readonly string[]
+  /** Crash tests stop the process at a write of their choice. */
+  readonly faults?: Faults
+  /** A runnable failed: the process is of no use any more. Default: throws, which ends it. */
+  readonly onFatal?: (error: unknown) => void
+}
+
+/** Something that runs beside the controllers until the signal is aborted. */
+interface Runnable {
+  readonly name: string
+  readonly run: (signal: AbortSignal) => Promise<void>
+}
+
+/** Watches that have been silent for longer are not trusted (bookmarks come every minute). */
+const silenceMillis = 180_000
+const defaultDrainMillis = 20_000
+/** What does not end on its signal within this time is left behind. */
+const lastWordsMillis = 2000
+
+/** The controllers of a process with the caches they share: starts them in order, and stops them in order. */
+export class Manager {
+  readonly #options: ManagerOptions
+  readonly #caches: Caches
+  readonly #shared: WorkerOptions
+  readonly #workers: Worker[] = []
+  readonly #runnables: Runnable[] = []
+  readonly #stopRunnables = new AbortController()
+  readonly #stopCaches = new AbortController()
+  readonly #running: Promise<void>[] = []
+  #state: 'new' | 'starting' | 'running' | 'stopping' = 'new'
+
+  constructor(options: ManagerOptions) {
+    this.#options = options
+    const { client, clock, log, metrics, events, namespaces } = options
+    this.#caches = new Caches({
+      client,
+      namespaces,
+      onRestart: (type, reason, message) => {
+        metrics.watchRestarted(type.kind, reason)
+        log.info({ kind: type.kind, reason, detail: message }, 'watch starts again')
+      },
+    })
+    this.#shared = {
+      client,
+      caches: this.#caches,
+      writer: new Writer(client, options.faults),
+      applied: new Applied(),
+      clock,
+      log,
+      metrics,
+      record: (event) => record(events, event),
+    }
+  }
+
+  /** The caches. */
+  get read(): Reader {
+    return this.#caches
+  }
+
+  /** Caches a kind, with indexes of its own if wanted. Before the start. */
+  informer<T extends KubeObject>(type: ResourceType<T>, options: CacheOptions<T> = {}): void {
+    this.#caches.declare(type, options)
+  }
+
+  /** Before the start. */
+  addController<T extends Resource<unknown, S>, S extends StatusBase>(spec: ControllerSpec<T, S>): void {
+    const worker = new Worker(spec as unknown as AnyController, this.#shared)
+    worker.subscribe()
+    this.#workers.push(worker)
+  }
+
+  /** Starts with the controllers and stops before the caches. Its failure is fatal. Before the start. */
+  addRunnable(name: string, run: (signal: AbortSignal) => Promise<void>): void {
+    this.#runnables.push({ name, run })
+  }
+
+  /** Fills the caches, then starts the controllers and runnables. Resolves when they run. */
+  async start(): Promise<void> {
+    if (this.#state !== 'new') throw new Error('a manager starts once')
+    this.#state = 'starting'
+    this.#keep('caches', this.#caches.start(this.#stopCaches.signal))
+    await Promise.race([this.#caches.synced(), aborted(this.#stopCaches.signal)])
+    if (this.#stopCaches.signal.aborted) return
+    this.#lead()
+  }
+
+  /** Why the process should get no traffic now; empty when it is ready. */
+  problems(): string[] {
+    if (this.#state === 'stopping') return ['stopping']
+    return this.#caches.problems(this.#options.clock.now().getTime(), silenceMillis)
+  }
+
+  /**
+   * Takes no more work, waits for what is in work up to the deadline, then stops runnables and caches and hands over the
+   * last events.
+   */
+  async stop(drainMillis: number = defaultDrainMillis): Promise<void> {
+    if (this.#state === 'stopping') return
+    this.#state = 'stopping'
+    const deadline = new AbortController()
+    const cancel = this.#options.clock.after(drainMillis, () => deadline.abort())
+    await Promise.all(this.#workers.map((worker) => worker.stop(deadline.signal)))
+    cancel()
+    this.#stopRunnables.abort()
+    this.#stopCaches.abort()
+    await Promise.race([Promise.all(this.#running), this.#options.clock.sleep(lastWordsMillis)])
+    await this.#options.events.flush()
+  }
+
+  /** What only one process at a time should do. With leader election, this waits for the lease; the caches do not. */
+  #lead(): void {
+    this.#state = 'running'
+    for (const worker of this.#workers) this.#keep(worker.spec.name, worker.run())
+    for (const { name, run } of this.#runnables) this.#keep(name, run(this.#stopRunnables.signal))
+    this.#options.log.info({ controllers: this.#workers.map(({ spec }) => spec.name) }, 'controllers run')
+  }
+
+  /** Remembers what has to end before {@link stop} does. */
+  #keep(name: string, running: Promise<void>): void {
+    this.#running.push(running.catch((error: unknown) => this.#die(name, error)))
+  }
+
+  #die(name: string, error: unknown): void {
+    if (this.#state === 'stopping') {
+      this.#options.log.warn({ error, part: name }, 'failed while stopping')
+      return
+    }
+    this.#options.log.error({ error, part: name }, 'part of the process failed')
+    const { onFatal = throwLater } = this.#options
+    onFatal(error)
+  }
+}
+
+function record(events: Pick<EventRecorder, 'record'>, event: EventInput & { readonly regarding: ObjectRef }): void {
+  const { type, reason, note, action } = event
+  events.record(event.regarding, { type, reason, note, action })
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+/** Ends the process by the handler of uncaught exceptions. */
+function throwLater(error: unknown): void {
+  setImmediate(() => {
+    throw error
+  })
+}

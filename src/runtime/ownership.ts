@@ -1,0 +1,85 @@
+import { controllerOf, ownedBy } from '../kube/owner-references.ts'
+import { digestJson } from '../lib/digest.ts'
+import { type KubeObject, keyOf, type ObjectRef } from '../lib/object.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+
+/** Label of everything that the operator creates or applies. */
+export const managedByLabel = 'app.kubernetes.io/managed-by'
+const managedBy = 'graphwright'
+
+/** Annotation with the digest of what was meant when the object was created. */
+export const contentDigestAnnotation = 'graphwright.dev/content-digest'
+
+type Seen = DeepReadonly<KubeObject>
+
+/**
+ * The object as it is written on behalf of `owner`: labelled, and owned if it can be. It cannot be when it lives in
+ * another namespace, and it is left alone when it brings owner references of its own, an empty list included.
+ */
+export function asChild(owner: Seen, child: KubeObject): KubeObject {
+  const labels = { ...child.metadata.labels, [managedByLabel]: managedBy }
+  const { ownerReferences = ownersFor(owner, child), ...metadata } = child.metadata
+  return {
+    ...child,
+    metadata: { ...metadata, labels, ...(ownerReferences.length > 0 && { ownerReferences }) },
+  }
+}
+
+function ownersFor(owner: Seen, child: KubeObject) {
+  const { namespace } = owner.metadata
+  if (namespace !== undefined && namespace !== child.metadata.namespace) return []
+  return [ownedBy(owner, child.metadata.namespace)]
+}
+
+/** The object with the digest of its content written on it. */
+export function withContentDigest(object: KubeObject): KubeObject {
+  const annotations = { ...object.metadata.annotations, [contentDigestAnnotation]: contentDigest(object) }
+  return { ...object, metadata: { ...object.metadata, annotations } }
+}
+
+/** Digest of what the object says: everything but its metadata and status, and its labels. */
+function contentDigest(object: KubeObject): string {
+  return digestJson({ content: contentOf(object), labels: object.metadata.labels ?? {} })
+}
+
+/** Everything of an object but its metadata and status. */
+export function contentOf(object: Seen): Record<string, unknown> {
+  const { metadata, ...rest } = object
+  const { status, ...content } = rest as Record<string, unknown>
+  return content
+}
+
+/** Why `found` is not the object that we meant to create; undefined when it is. */
+export function strangeness(found: Seen, meant: KubeObject): string | undefined {
+  const stranger = foreignController(found, meant)
+  if (stranger !== undefined) return stranger
+  const digest = meant.metadata.annotations?.[contentDigestAnnotation]
+  return found.metadata.annotations?.[contentDigestAnnotation] === digest ? undefined : 'has other content'
+}
+
+/** Who controls `found` instead of the owner that we mean; undefined when that owner does. By UID. */
+export function foreignController(found: Seen, meant: KubeObject): string | undefined {
+  const expected = controllerOf(meant)
+  const actual = controllerOf(found)
+  if (expected?.uid === actual?.uid) return undefined
+  if (actual === undefined) return `is not controlled by ${expected?.kind} ${expected?.name}`
+  const namesake = actual.kind === expected?.kind && actual.name === expected.name
+  return `is controlled by ${namesake ? 'an earlier ' : ''}${actual.kind} ${actual.name}`
+}
+
+/** Names this very object. */
+export function refOf(object: Seen): ObjectRef {
+  const { name, namespace, uid } = object.metadata
+  return {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+  }
+}
+
+/** True when both name the same object, by kind, namespace and name. */
+export function isSameObject(a: ObjectRef, b: ObjectRef): boolean {
+  return a.kind === b.kind && a.apiVersion === b.apiVersion && keyOf(a) === keyOf(b)
+}

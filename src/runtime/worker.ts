@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto'
+import type { KubeClient } from '../kube/client.ts'
+import { isNotFound } from '../kube/error.ts'
+import { type KubeObject, keyOf, type ObjectKey, type ObjectRef, type Resource } from '../lib/object.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import type { Applied } from './applied.ts'
+import { jittered } from './back-off.ts'
+import type { Caches } from './caches.ts'
+import type { Clock } from './clock.ts'
+import type { ControllerSpec, StatusBase, Watch } from './controller.ts'
+import { Executor, type World } from './executor.ts'
+import type { Logger } from './log.ts'
+import type { Metrics, ReconcileOutcome } from './metrics.ts'
+import { classify, type Outcome } from './outcome.ts'
+import { OwnWrites } from './own-writes.ts'
+import { refOf } from './ownership.ts'
+import { WorkQueue } from './queue.ts'
+import type { EventInput } from './result.ts'
+import { type Failure, showsFailure, statusOfFailure } from './status.ts'
+import type { Writer } from './writer.ts'
+
+/** What all controllers of a process share. */
+export interface WorkerOptions {
+  readonly client: KubeClient
+  readonly caches: Caches
+  readonly writer: Writer
+  readonly applied: Applied
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly record: (event: EventInput & { readonly regarding: ObjectRef }) => void
+}
+
+/** Kind of a controller whose status type no longer matters: it was checked where the controller was added. */
+type Target = Resource<unknown, StatusBase>
+export type AnyController = ControllerSpec<Target, StatusBase>
+
+const ownWritePollMillis = 100
+const conflictMillis = 1000
+const defaultConcurrency = 4
+
+/** Runs one controller: takes keys from its queue and brings their objects where the reconciler wants them. */
+export class Worker {
+  readonly spec: AnyController
+  readonly #options: WorkerOptions
+  readonly #queue: WorkQueue
+  readonly #ownWrites: OwnWrites
+  readonly #world: World
+  readonly #abort = new AbortController()
+
+  constructor(spec: AnyController, options: WorkerOptions) {
+    this.spec = spec
+    this.#options = options
+    this.#queue = new WorkQueue({ clock: options.clock, observer: options.metrics.queue(spec.name) })
+    this.#ownWrites = new OwnWrites(options.clock)
+    this.#world = worldOf(options)
+  }
+
+  /** Subscribes to the kinds that wake this controller's keys. Before the caches start. */
+  subscribe(): void {
+    const { caches } = this.#options
+    caches.declare(this.spec.for)
+    for (const type of this.spec.reads ?? []) caches.declare(type)
+    caches.onChange(this.spec.for, (change) => this.#queue.add(change.key, change.initial ? 'list' : 'event'))
+    for (const { type, keys } of this.spec.watches ?? []) {
+      caches.declare(type)
+      caches.onChange(type, (change) => {
+        const before = change.old === undefined ? [] : this.#keysOf(keys, change.old)
+        for (const key of new Set([...this.#keysOf(keys, change.object), ...before])) {
+          this.#queue.add(key, change.initial ? 'list' : 'event')
+        }
+      })
+    }
+  }
+
+  /** A bug in a mapper costs its own keys, not the watch that serves everybody. */
+  #keysOf(keys: Watch['keys'], object: DeepReadonly<KubeObject>): readonly ObjectKey[] {
+    try {
+      return keys(object, this.#options.caches)
+    } catch (error) {
+      const fields = { error, controller: this.spec.name, kind: object.kind, object: keyOf(object.metadata) }
+      this.#options.log.error(fields, 'watch could not tell which keys to wake')
+      return []
+    }
+  }
+
+  /** Works until {@link stop}. The caches are synced. */
+  async run(): Promise<void> {
+    const count = this.spec.concurrency ?? defaultConcurrency
+    await Promise.all(Array.from({ length: count }, () => this.#loop()))
+  }
+
+  /** Takes no more keys and waits for those in work; aborts them when the signal is aborted first. */
+  async stop(deadline: AbortSignal): Promise<void> {
+    await this.#queue.drain(deadline)
+    this.#abort.abort(new Error('the process is stopping'))
+  }
+
+  async #loop(): Promise<void> {
+    for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
+      await this.#work(key)
+      this.#queue.done(key)
+    }
+  }
+
+  async #work(key: ObjectKey): Promise<void> {
+    const object = this.#options.caches.get(this.spec.for, key)
+    if (object === undefined || !this.#isOurs(object)) {
+      this.#queue.forget(key)
+      this.#ownWrites.forget(key)
+      return
+    }
+    if (!this.#mayPass(key)) {
+      this.#queue.addAfter(key, ownWritePollMillis)
+      return
+    }
+    await this.#pass(key, object)
+  }
+
+  /** An object that is being deleted is ours only while our finalizer is on it. */
+  #isOurs(object: DeepReadonly<KubeObject>): boolean {
+    if (object.metadata.deletionTimestamp === undefined) return true
+    return this.#hasFinalizer(object)
+  }
+
+  #hasFinalizer(object: DeepReadonly<KubeObject>): boolean {
+    const { finalizer } = this.spec
+    return finalizer !== undefined && object.metadata.finalizers?.includes(finalizer) === true
+  }
+
+  /** The own-write barrier. */
+  #mayPass(key: ObjectKey): boolean {
+    const passage = this.#ownWrites.pass(key)
+    if (!passage.go) return false
+    if (passage.waitedSeconds > 0) this.#options.metrics.ownWriteWaited(this.spec.name, passage.waitedSeconds)
+    if (passage.gaveUp) {
+      const fields = { controller: this.spec.name, object: key, waitedSeconds: passage.waitedSeconds }
+      this.#options.log.warn(fields, 'own write did not come back through the watch, going on without it')
+    }
+    return true
+  }
+
+  async #pass(key: ObjectKey, object: DeepReadonly<Target>): Promise<void> {
+    const { clock, metrics } = this.#options
+    const { name, namespace } = object.metadata
+    const log = this.#options.log.child({
+      controller: this.spec.name,
+      kind: object.kind,
+      namespace,
+      name,
+      reconcileId: randomUUID(),
+    })
+    const started = clock.monotonic()
+    metrics.workers(this.spec.name, 1)
+    const result = await this.#attempt(key, object, log)
+    metrics.workers(this.spec.name, -1)
+    metrics.reconciled(this.spec.name, result, (clock.monotonic() - started) / 1000)
+  }
+
+  async #attempt(key: ObjectKey, object: DeepReadonly<Target>, log: Logger): Promise<ReconcileOutcome> {
+    const executor = this.#executor(key, object)
+    try {
+      if (await this.#addFinalizer(key, object)) return 'success'
+      const { caches, client, clock } = this.#options
+      const context = { read: caches, now: clock.now(), log, signal: this.#abort.signal, live: client }
+      const result = await this.spec.reconcile(object, context)
+      await executor.execute(result)
+      this.#queue.forget(key)
+      if (result.after === undefined) return 'success'
+      this.#queue.addAfter(key, result.after)
+      return 'requeue_after'
+    } catch (error) {
+      return this.#fail(key, object, executor, error, log)
+    }
+  }
+
+  /** Returns true when the finalizer was missing: the object comes back with it. */
+  async #addFinalizer(key: ObjectKey, object: DeepReadonly<Target>): Promise<boolean> {
+    const { finalizer } = this.spec
+    if (finalizer === undefined || this.#hasFinalizer(object)) return false
+    const { writer, caches } = this.#options
+    try {
+      await writer.addFinalizer(object as Target, finalizer)
+    } catch (error) {
+      if (isNotFound(error)) return true
+      throw error
+    }
+    this.#ownWrites.remember(key, () => {
+      const cached = caches.get(this.spec.for, key)
+      return cached === undefined || cached.metadata.deletionTimestamp !== undefined || this.#hasFinalizer(cached)
+    })
+    return true
+  }
+
+  async #fail(
+    key: ObjectKey,
+    object: DeepReadonly<Target>,
+    executor: Executor,
+    error: unknown,
+    log: Logger,
+  ): Promise<ReconcileOutcome> {
+    if (this.#abort.signal.aborted) return 'requeue'
+    const outcome = classify(error)
+    if ('failure' in outcome) await this.#show(outcome.failure, object, executor, log)
+    return this.#comeBack(key, outcome, error, log)
+  }
+
+  /** Puts the failure into the status, and once into an event where only people can help. */
+  async #show(failure: Failure, object: DeepReadonly<Target>, executor: Executor, log: Logger): Promise<void> {
+    try {
+      const shown = showsFailure(object, failure, this.spec)
+      const status = statusOfFailure(object, failure, this.spec, this.#options.clock.now())
+      if (status === undefined) return
+      const there = await executor.writeStatus(status)
+      if (!there || shown || failure.kind !== 'stalled') return
+      const { reason, message: note } = failure
+      this.#options.record({ regarding: refOf(object), type: 'Warning', reason, note, action: 'Reconcile' })
+    } catch (error) {
+      log.info({ error, reason: failure.reason }, 'failure could not be written to the status')
+    }
+  }
+
+  #comeBack(key: ObjectKey, outcome: Outcome, error: unknown, log: Logger): ReconcileOutcome {
+    switch (outcome.kind) {
+      case 'conflict':
+        log.debug({ error }, 'lost a race, trying again')
+        this.#queue.addAfter(key, conflictMillis)
+        return 'requeue'
+      case 'gone':
+        this.#queue.forget(key)
+        return 'success'
+      case 'waiting':
+        log.debug({ reason: outcome.failure.reason }, 'waiting for a dependency')
+        this.#queue.forget(key)
+        if (outcome.afterMillis !== undefined) this.#queue.addAfter(key, jittered(outcome.afterMillis, { jitter: 0.1 }))
+        return outcome.afterMillis === undefined ? 'success' : 'requeue_after'
+      case 'stalled':
+        log.info({ reason: outcome.failure.reason, detail: outcome.failure.message }, 'only a change of the spec helps')
+        this.#options.metrics.stalled(this.spec.name)
+        this.#queue.forget(key)
+        return 'success'
+      case 'overloaded':
+        log.warn({ error, afterMillis: outcome.afterMillis }, 'API server asks to come back later')
+        this.#queue.addAfter(key, outcome.afterMillis)
+        return 'requeue_after'
+      case 'error': {
+        const afterMillis = Math.round(this.#queue.retry(key))
+        log.error({ error, afterMillis, failures: this.#queue.failures(key) }, 'reconciling failed')
+        return 'error'
+      }
+    }
+  }
+
+  #executor(key: ObjectKey, object: DeepReadonly<Target>): Executor {
+    const { applied, caches, record, writer } = this.#options
+    return new Executor(object, {
+      world: this.#world,
+      writer,
+      applied,
+      record,
+      fieldManager: this.spec.fieldManager,
+      status: this.spec,
+      finalizer: this.spec.finalizer,
+      wrote: (seen) => this.#ownWrites.remember(key, seen),
+      hasSeen: (type, written) => caches.hasSeen(type, written),
+    })
+  }
+}
+
+function worldOf({ caches, client }: WorkerOptions): World {
+  return {
+    typeOf: (apiVersion, kind) => client.typeOf(apiVersion, kind),
+    isCached: (type) => caches.has(type),
+    cached: (type, key) => (caches.has(type) ? caches.get(type, key) : undefined),
+    live: async (type, ref) => {
+      try {
+        return await client.get(type, ref)
+      } catch (error) {
+        if (isNotFound(error)) return undefined
+        throw error
+      }
+    },
+  }
+}
