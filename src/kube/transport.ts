@@ -42,6 +42,8 @@ export interface TransportOptions {
   readonly maxBodyBytes?: number
   /** Unix milliseconds; default the machine's clock. */
   readonly now?: () => number
+  /** Told of every answer, refusals among them, for `rest_client_requests_total`; `<error>` where there was none. */
+  readonly onAnswer?: (method: string, code: number | '<error>') => void
 }
 
 export const applyPatch = 'application/apply-patch+yaml'
@@ -65,6 +67,7 @@ export class Transport {
   readonly #timeoutMillis: number
   readonly #maxBodyBytes: number
   readonly #now: () => number
+  readonly #onAnswer: TransportOptions['onAnswer']
   #dispatcher: { readonly fingerprint: string; readonly value: Dispatcher } | undefined
   #clockOffset: number | undefined
 
@@ -77,6 +80,7 @@ export class Transport {
     this.#slots = new Slots(options.maxConcurrency ?? 32)
     this.#timeoutMillis = options.timeoutMillis ?? 30_000
     this.#maxBodyBytes = options.maxBodyBytes ?? 64 * 1024 * 1024
+    this.#onAnswer = options.onAnswer
   }
 
   /** How far the server's clock is ahead of ours in milliseconds, to about a second; undefined before the first answer. */
@@ -189,8 +193,10 @@ export class Transport {
       })
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
+      this.#onAnswer?.(request.method ?? 'GET', '<error>')
       throw unreachable(this.#context(request), cause)
     }
+    this.#onAnswer?.(request.method ?? 'GET', response.statusCode)
     this.#noteServerTime(response)
     if (response.statusCode < 400) return response
     throw await this.#refusal(request, response)

@@ -16,6 +16,8 @@ export interface CachesOptions {
   readonly client: KubeClient
   /** Namespaces to look at; default all. */
   readonly namespaces?: readonly string[] | undefined
+  /** Freeze what is cached to any depth: tests find whoever changes it. */
+  readonly freeze?: boolean | undefined
   /** A list or watch of a kind was started again. */
   readonly onRestart?: (type: ResourceType<KubeObject>, reason: string, message: string) => void
 }
@@ -155,10 +157,11 @@ export class Caches implements Reader {
   }
 
   #informer(cache: AnyCache, namespace: string): Informer<KubeObject> {
-    const { client, onRestart } = this.#options
+    const { client, freeze, onRestart } = this.#options
     const informer = new Informer(client, cache.type, {
       indexes: cache.indexes,
       labelSelector: cache.labelSelector,
+      freeze,
       namespace: namespace === '' ? undefined : namespace,
       onRestart: (reason, message) => onRestart?.(cache.type, reason, message),
     })

@@ -37,7 +37,7 @@ type Seen = DeepReadonly<KubeObject> & StatusHolder
 export class Executor {
   readonly #options: ExecutorOptions
   readonly #owner: Seen
-  /** Version of the object that the status is based on: the one that was seen, or the one our own apply made of it. */
+  /** Version of the object that its status is based on: the one that was seen, or what our own status write made of it. */
   #version: string | undefined
 
   constructor(owner: Seen, options: ExecutorOptions) {
@@ -108,23 +108,18 @@ export class Executor {
 
   async #apply(object: KubeObject): Promise<void> {
     const self = isSameObject(refOf(object), refOf(this.#owner))
-    const intent = self ? this.#asSelf(object) : asChild(this.#owner, object)
+    const intent = self ? object : asChild(this.#owner, object)
     const { world, writer, applied, fieldManager } = this.#options
     const type = world.typeOf(intent.apiVersion, intent.kind)
     const cached = self ? this.#owner : world.cached(type, keyOf(intent.metadata))
-    if (applied.isCurrent(withoutVersion(intent), cached)) return
+    if (applied.isCurrent(intent, cached)) return
     const uid = self ? this.#owner.metadata.uid : await this.#uidOfTarget(type, intent, cached)
     const metadata = { ...intent.metadata, ...(uid !== undefined && { uid }) }
     const answer = await writer.apply({ ...intent, metadata }, fieldManager)
-    applied.remember(withoutVersion(intent), answer)
-    if (self) this.#version = answer.metadata.resourceVersion
+    applied.remember(intent, answer)
     this.#remember(answer)
-  }
-
-  /** An apply to the reconciled object: it does not own itself, and is based on the version that was seen. */
-  #asSelf(object: KubeObject): KubeObject {
-    const version = this.#version
-    return { ...object, metadata: { ...object.metadata, ...(version !== undefined && { resourceVersion: version }) } }
+    // What else is in the new version has not been seen: a status may only be based on what has.
+    if (self && answer.metadata.resourceVersion !== this.#version) throw movedOn(this.#owner)
   }
 
   /**
@@ -189,17 +184,18 @@ function isGoing(cached: Seen | undefined, uid: string | undefined): boolean {
   return cached === undefined || cached.metadata.uid !== uid || cached.metadata.deletionTimestamp !== undefined
 }
 
-function withoutVersion(object: KubeObject): KubeObject {
-  const { resourceVersion, ...metadata } = object.metadata
-  return { ...object, metadata }
-}
-
 function nameConflict(meant: KubeObject, strange: string): Terminal {
   const where = `${meant.kind} ${keyOf(meant.metadata)}`
   return new Terminal(
     'NameConflict',
     `${where} exists already and ${strange}; it is left alone. Delete or rename it so that this one can be created`,
   )
+}
+
+/** Our own apply to the object makes a new version of it, with which the work goes on as soon as it is in the cache. */
+function movedOn(object: Seen): KubeError {
+  const message = `${object.kind} ${keyOf(object.metadata)} has been changed by this very pass`
+  return new KubeError({ status: 409, reason: 'Conflict', message, ref: refOf(object) })
 }
 
 function goneMeanwhile(meant: KubeObject): KubeError {

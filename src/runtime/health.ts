@@ -1,17 +1,18 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
+import { EventLoopMonitor } from './event-loop.ts'
 
 export interface HealthOptions {
   /** 0 takes any free port. */
   readonly port: number
   /** Default all addresses. */
   readonly host?: string
-  /** Why the process should be restarted; empty while it is alive. */
-  readonly live: () => readonly string[]
   /** Why the process should get no traffic; empty while it is ready. */
   readonly ready: () => readonly string[]
   readonly metrics: Registry
+  /** Longest event loop delay of a process that is still called alive, milliseconds; default 5 s. */
+  readonly eventLoopLimitMillis?: number
 }
 
 export interface HealthServer {
@@ -27,32 +28,29 @@ interface Answer {
 
 const plain = 'text/plain; charset=utf-8'
 
-/** Longest event loop delay of a process that is still called alive, milliseconds. */
-export const eventLoopLimitMillis = 5000
+const defaultEventLoopLimitMillis = 5000
 
-/** `live` of a process whose event loop is what can go wrong. */
-export function eventLoopProblems(monitor: { readonly delayMillis: number }): string[] {
-  const delay = Math.round(monitor.delayMillis)
-  return delay <= eventLoopLimitMillis ? [] : [`the event loop stood still for ${delay} ms`]
-}
-
-/** Serves `/healthz`, `/readyz` and `/metrics`. A failed check answers 503 with its reasons, one a line. */
+/**
+ * Serves `/healthz` (does the event loop move), `/readyz` and `/metrics`. A failed check answers 503 with its reasons,
+ * one a line.
+ */
 export async function startHealthServer(options: HealthOptions): Promise<HealthServer> {
+  const monitor = new EventLoopMonitor()
   const server = createServer((request, response) => {
-    answer(options, request.method ?? 'GET', request.url ?? '/')
+    answer(options, monitor, request.method ?? 'GET', request.url ?? '/')
       .catch((error: unknown) => ({ status: 500, type: plain, body: `${String(error)}\n` }))
       .then(({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body))
       .catch(() => response.destroy())
   })
   await listen(server, options)
-  return { port: (server.address() as AddressInfo).port, close: () => close(server) }
+  return { port: (server.address() as AddressInfo).port, close: () => close(server, monitor) }
 }
 
-async function answer(options: HealthOptions, method: string, url: string): Promise<Answer> {
+async function answer(options: HealthOptions, monitor: EventLoopMonitor, method: string, url: string): Promise<Answer> {
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, type: plain, body: 'only GET\n' }
   switch (url.split('?')[0]) {
     case '/healthz':
-      return verdict(options.live())
+      return verdict(eventLoopProblems(monitor, options.eventLoopLimitMillis ?? defaultEventLoopLimitMillis))
     case '/readyz':
       return verdict(options.ready())
     case '/metrics':
@@ -60,6 +58,11 @@ async function answer(options: HealthOptions, method: string, url: string): Prom
     default:
       return { status: 404, type: plain, body: 'there is /healthz, /readyz and /metrics\n' }
   }
+}
+
+function eventLoopProblems(monitor: EventLoopMonitor, limitMillis: number): string[] {
+  const delay = Math.round(monitor.delayMillis)
+  return delay <= limitMillis ? [] : [`the event loop stood still for ${delay} ms`]
 }
 
 function verdict(problems: readonly string[]): Answer {
@@ -77,7 +80,8 @@ function listen(server: Server, { port, host }: HealthOptions): Promise<void> {
   })
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, monitor: EventLoopMonitor): Promise<void> {
+  monitor.stop()
   return new Promise((resolve) => {
     server.close(() => resolve())
     server.closeAllConnections()

@@ -19,6 +19,8 @@ export interface ManagerOptions {
   readonly events: Pick<EventRecorder, 'record' | 'flush'>
   /** Namespaces to look at; default all. */
   readonly namespaces?: readonly string[]
+  /** Freeze what is cached: tests find whoever changes it. */
+  readonly freeze?: boolean
   /** Crash tests stop the process at a write of their choice. */
   readonly faults?: Faults
   /** A runnable failed: the process is of no use any more. Default: throws, which ends it. */
@@ -55,9 +57,12 @@ export class Manager {
     this.#caches = new Caches({
       client,
       namespaces,
+      freeze: options.freeze,
       onRestart: (type, reason, message) => {
         metrics.watchRestarted(type.kind, reason)
-        log.info({ kind: type.kind, reason, detail: message }, 'watch starts again')
+        const fields = { kind: type.kind, reason, detail: message }
+        if (reason === 'closed') log.debug(fields, 'watch starts again')
+        else log.warn(fields, 'watch broke and starts again')
       },
     })
     this.#shared = {

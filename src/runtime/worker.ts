@@ -272,13 +272,6 @@ function worldOf({ caches, client }: WorkerOptions): World {
     typeOf: (apiVersion, kind) => client.typeOf(apiVersion, kind),
     isCached: (type) => caches.has(type),
     cached: (type, key) => (caches.has(type) ? caches.get(type, key) : undefined),
-    live: async (type, ref) => {
-      try {
-        return await client.get(type, ref)
-      } catch (error) {
-        if (isNotFound(error)) return undefined
-        throw error
-      }
-    },
+    live: (type, ref) => client.find(type, ref),
   }
 }
