@@ -1,0 +1,94 @@
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { RE2JS } from 're2js'
+
+/** Why a schema of a user cannot be used. */
+export type SchemaProblem = 'schema_invalid' | 'schema_unsupported'
+
+/** The schema cannot be used, whatever the value. The message says what to change. */
+export class SchemaError extends Error {
+  override readonly name = 'SchemaError'
+  readonly code: SchemaProblem
+
+  constructor(code: SchemaProblem, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The first way in which a value breaks the schema, without quoting the value; undefined when it satisfies it. */
+export type CheckValue = (value: unknown) => string | undefined
+
+/**
+ * Prepares a JSON Schema of a user: draft 2020-12, or draft-07 where `$schema` says so. Unknown keywords are refused,
+ * as a misspelled one would check nothing; `format` is an annotation; references stay inside the schema. Patterns run on
+ * RE2, whose time is linear in the text (`^(a+)+$` takes V8 ten seconds on 28 characters); what RE2 does not know, such
+ * as look-around and back-references, is refused.
+ * Throws {@link SchemaError}. Both preparing and checking can take long: anything but a schema of our own belongs in a
+ * worker with a limit.
+ */
+export function prepareSchema(schema: { readonly [keyword: string]: unknown }): CheckValue {
+  const ajv = ajvFor(schema.$schema)
+  const validate = compile(ajv, schema)
+  return (value) => {
+    if (validate(value)) return undefined
+    const [first] = validate.errors ?? []
+    return first === undefined ? 'does not satisfy the schema' : describe(first)
+  }
+}
+
+const options: Options = {
+  strict: true,
+  strictTypes: false,
+  strictTuples: false,
+  strictRequired: false,
+  validateFormats: false,
+  logger: false,
+  code: { regExp: Object.assign(linearRegExp, { code: 'linearRegExp' }) },
+}
+
+function ajvFor(dialect: unknown): Ajv {
+  const name = typeof dialect === 'string' ? dialect.replace(/#$/, '') : dialect
+  switch (name) {
+    case undefined:
+    case 'https://json-schema.org/draft/2020-12/schema':
+      return new Ajv2020(options)
+    case 'http://json-schema.org/draft-07/schema':
+      return new Ajv(options)
+    default:
+      throw new SchemaError('schema_unsupported', '$schema must be absent, draft 2020-12 or draft-07')
+  }
+}
+
+function compile(ajv: Ajv, schema: object): ValidateFunction {
+  try {
+    return ajv.compile(schema)
+  } catch (error) {
+    if (error instanceof SchemaError) throw error
+    const message = error instanceof Error ? error.message : 'cannot be compiled'
+    const isReference = error instanceof Error && 'missingRef' in error
+    throw new SchemaError(isReference ? 'schema_unsupported' : 'schema_invalid', message)
+  }
+}
+
+/** What ajv calls instead of `new RegExp`. It tells patterns apart by their `toString`. */
+function linearRegExp(pattern: string): { test(text: string): boolean; toString(): string } {
+  let compiled: RE2JS
+  try {
+    compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
+  } catch {
+    const message = `pattern ${JSON.stringify(pattern)} is not in RE2 syntax (no look-around, no back-references)`
+    throw new SchemaError('schema_unsupported', message)
+  }
+  return { test: (text) => compiled.test(text), toString: () => pattern }
+}
+
+function describe({ instancePath, keyword, message, params }: ErrorObject): string {
+  const where = instancePath === '' ? 'the value' : `the value at ${instancePath}`
+  if (keyword === 'additionalProperties') {
+    return `${where} must not have the property ${JSON.stringify(params.additionalProperty)}`
+  }
+  if (keyword === 'enum') return `${where} must be one of ${JSON.stringify(params.allowedValues)}`
+  if (keyword === 'const') return `${where} must be ${JSON.stringify(params.allowedValue)}`
+  return `${where} ${message ?? `breaks ${keyword}`}`
+}
