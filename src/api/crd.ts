@@ -80,7 +80,8 @@ function rootSchema(kind: AnyKind): StructuralSchema {
     properties: {
       apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
       kind: { type: 'string', description: 'Kind of this object.' },
-      metadata: { type: 'object', description: 'Standard metadata of an object.' },
+      // The server describes metadata itself and refuses anything here but a type.
+      metadata: { type: 'object' },
       spec: { ...spec, description: spec.description ?? 'What is wanted.' },
       status: { ...status, description: status.description ?? 'What was observed. Written by the operator.' },
     },
