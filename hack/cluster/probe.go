@@ -1,4 +1,0 @@
-package main
-import (
- _ "k8s.io/kubectl/pkg/cmd"
-)
