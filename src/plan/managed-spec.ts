@@ -1,17 +1,40 @@
 import type { AutomationSpec } from '../api/automation.ts'
 import type { AutomationProgramSpec } from '../api/automation-program.ts'
-import type { Pin } from '../api/program.ts'
+import { formatVersion, type Pin } from '../api/program.ts'
 import type { CompiledGraph } from '../graph/compile.ts'
+import { digestJson } from '../lib/digest.ts'
+import { programName } from '../lib/names.ts'
 
 /** The fields of an Automation that a graph manages. `paused` is people's and never among them (A-044). */
 export type ManagedSpec = Pick<AutomationSpec, 'triggers' | 'target' | 'environment' | 'serviceAccountName'>
 
 /** The program of a graph bound to published versions, or undefined where the graph is one agent. */
-export declare function programFor(
+export function programFor(
   graph: string,
   compiled: CompiledGraph,
   pins: readonly Pin[],
-): { readonly name: string; readonly spec: AutomationProgramSpec } | undefined
+): { readonly name: string; readonly spec: AutomationProgramSpec } | undefined {
+  if (compiled.target.kind === 'agent') return undefined
+  const { program } = compiled.target
+  const digest = digestJson({ formatVersion, program, pins })
+  return { name: programName(graph, digest), spec: { formatVersion, graph, digest, program, pins: [...pins] } }
+}
 
 /** The fields of its Automation that the graph manages. */
-export declare function managedSpec(graph: string, compiled: CompiledGraph, pins: readonly Pin[]): ManagedSpec
+export function managedSpec(graph: string, compiled: CompiledGraph, pins: readonly Pin[]): ManagedSpec {
+  return {
+    triggers: compiled.triggers,
+    target: target(graph, compiled, pins),
+    environment: compiled.document.environment,
+    serviceAccountName: compiled.document.serviceAccountName,
+  }
+}
+
+function target(graph: string, compiled: CompiledGraph, pins: readonly Pin[]): ManagedSpec['target'] {
+  const program = programFor(graph, compiled, pins)
+  if (program !== undefined) return { program: { name: program.name, digest: program.spec.digest } }
+  if (compiled.target.kind !== 'agent') return {}
+  const { agent } = compiled.target
+  const version = pins.find((pin) => pin.agent === agent.name)?.version
+  return { agent: version === undefined ? agent : { ...agent, version } }
+}

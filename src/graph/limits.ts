@@ -1,0 +1,28 @@
+import { isJsonObject } from '../lib/json.ts'
+import type { Findings } from './findings.ts'
+
+/** Limits of a document. The CRD allows a little more, so that the compiler can name what is over. */
+export const limits = {
+  nodes: 100,
+  edges: 300,
+  /** As JSON; client-side apply keeps a second copy in an annotation, and annotations end at 256 KiB. */
+  documentBytes: 128 * 1024,
+  promptBytes: 64 * 1024,
+  bindings: 32,
+} as const
+
+/** Reports what is too large. */
+export function checkLimits(plain: unknown, findings: Findings): void {
+  for (const list of ['nodes', 'edges'] as const) {
+    const count = isJsonObject(plain) && Array.isArray(plain[list]) ? plain[list].length : 0
+    if (count <= limits[list]) continue
+    findings.error('limit_exceeded', `${count} ${list}, at most ${limits[list]}: split the graph in two`)
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(plain))
+  if (bytes > limits.documentBytes) {
+    findings.error(
+      'limit_exceeded',
+      `the document has ${bytes} bytes as JSON, at most ${limits.documentBytes}: shorten prompts and schemas, or split the graph`,
+    )
+  }
+}
