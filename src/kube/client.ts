@@ -84,6 +84,20 @@ export class KubeClient {
     return this.transport.request<T>({ path: objectPath(type, at), ref: refOf(type, at), signal: options.signal })
   }
 
+  /** Reads the live object; undefined where there is none. */
+  async find<T extends KubeObject>(
+    type: ResourceType<T>,
+    at: Place,
+    options: CallOptions = {},
+  ): Promise<T | undefined> {
+    try {
+      return await this.get(type, at, options)
+    } catch (error) {
+      if (isNotFound(error)) return undefined
+      throw error
+    }
+  }
+
   /** Reads all objects of a kind, page by page, as they were at one moment: the returned version. */
   async list<T extends KubeObject>(
     type: ResourceType<T>,

@@ -53,6 +53,7 @@ export interface PodSpec {
   imagePullSecrets?: { name: string }[]
   volumes?: ({ name: string } & Open)[]
   dnsPolicy?: string
+  dnsConfig?: Open
   hostAliases?: Open[]
 }
 

@@ -69,6 +69,8 @@ export class Credentials {
 
   async #read(): Promise<Credential> {
     const options: RequestOptions = {}
+    // client-node keeps what it read for a minute of its own; an exec plugin's answer it keeps until that expires.
+    if (hasTokenFile(this.#original)) this.#config = freshCopy(this.#original)
     try {
       await this.#config.applyToHTTPSOptions(options)
     } catch (cause) {
@@ -100,6 +102,10 @@ function freshCopy(config: KubeConfig): KubeConfig {
 function withoutProxy(cluster: Cluster): Cluster {
   const { proxyUrl: _proxyUrl, ...rest } = cluster
   return rest.server?.startsWith('http:') ? { ...rest, skipTLSVerify: true } : rest
+}
+
+function hasTokenFile(config: KubeConfig): boolean {
+  return config.getCurrentUser()?.authProvider?.config?.tokenFile !== undefined
 }
 
 /** Exec plugins read the version they shall answer in from this variable, and some refuse to start without it. */

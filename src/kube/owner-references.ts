@@ -1,4 +1,4 @@
-import type { KubeObject, OwnerReference } from '../lib/object.ts'
+import type { OwnerReference } from '../lib/object.ts'
 
 type Owned = { readonly metadata: { readonly ownerReferences?: readonly Readonly<OwnerReference>[] } }
 type Owner = {
@@ -12,12 +12,15 @@ export function controllerOf(object: Owned): Readonly<OwnerReference> | undefine
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true)
 }
 
+type Child = { readonly metadata: { readonly namespace?: string } }
+
 /**
- * Controller reference to `owner`, for a child in `childNamespace` (default: the owner's own). Refuses what the garbage
- * collector would take for an absent owner, deleting the child: an owner in another namespace, a namespaced owner of a
- * cluster-scoped child.
+ * Controller reference to `owner`, for `child` (default: one beside the owner). Refuses what the garbage collector
+ * would take for an absent owner, deleting the child: an owner in another namespace, a namespaced owner of a
+ * cluster-scoped child (kubernetes/kubernetes#65200).
  */
-export function ownedBy(owner: Owner, childNamespace: string | undefined = owner.metadata.namespace): OwnerReference {
+export function ownedBy(owner: Owner, child: Child = owner): OwnerReference {
+  const childNamespace = child.metadata.namespace
   const { name, namespace, uid } = owner.metadata
   if (uid === undefined) throw new TypeError(`${owner.kind} ${name} has no uid yet and cannot own anything`)
   if (namespace !== undefined && namespace !== childNamespace) {
@@ -31,15 +34,4 @@ export function ownedBy(owner: Owner, childNamespace: string | undefined = owner
 export function isControlledBy(child: Owned, owner: { readonly metadata: { readonly uid?: string } }): boolean {
   const uid = owner.metadata.uid
   return uid !== undefined && controllerOf(child)?.uid === uid
-}
-
-/** A copy of `child` with `owner` as its managing controller. Throws if another controller manages it already. */
-export function withOwner<T extends KubeObject>(child: T, owner: Owner): T {
-  const reference = ownedBy(owner, child.metadata.namespace)
-  const existing = controllerOf(child)
-  if (existing !== undefined && existing.uid !== reference.uid) {
-    throw new TypeError(`${child.kind} ${child.metadata.name} is controlled by ${existing.kind} ${existing.name}`)
-  }
-  const others = (child.metadata.ownerReferences ?? []).filter((other) => other.uid !== reference.uid)
-  return { ...child, metadata: { ...child.metadata, ownerReferences: [...others, reference] } }
 }

@@ -74,7 +74,10 @@ export class Pacing {
   }
 
   #continuesAtOnce(end: WatchEnd): boolean {
-    if (end.reason === 'expired') return this.#failures++ === 0
+    if (end.reason === 'expired' && this.#failures === 0) {
+      this.#failures = 1
+      return true
+    }
     if (end.reason !== 'closed' && end.reason !== 'reset' && end.reason !== 'idle') return false
     const established = end.openMillis >= this.#timing.establishedAfterMillis
     if (established) this.#quickRestarts = 0

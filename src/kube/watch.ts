@@ -130,7 +130,7 @@ function takeEvent<T extends KubeObject>(event: WatchEvent<T>, sink: WatchSink<T
   if (event.type === 'DELETED') sink.remove(event.object)
   else if (event.type !== 'BOOKMARK') sink.put(event.object)
   const version = event.object.metadata.resourceVersion
-  if (version === undefined) return
+  if (version === undefined || BigInt(version) <= BigInt(position.version ?? '0')) return
   position.version = version
   sink.reached(version)
 }

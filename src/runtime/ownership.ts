@@ -28,7 +28,7 @@ export function asChild(owner: Seen, child: KubeObject): KubeObject {
 function ownersFor(owner: Seen, child: KubeObject) {
   const { namespace } = owner.metadata
   if (namespace !== undefined && namespace !== child.metadata.namespace) return []
-  return [ownedBy(owner, child.metadata.namespace)]
+  return [ownedBy(owner, child)]
 }
 
 /** The object with the digest of its content written on it. */

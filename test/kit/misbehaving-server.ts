@@ -3,6 +3,8 @@ import { createServer, type Server, type Socket } from 'node:net'
 /** One HTTP/1.1 request as it arrived. */
 export interface SeenRequest {
   readonly method: string
+  /** The request's target as it was sent; through a proxy it is a whole URL. */
+  readonly target: string
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string>>
@@ -96,7 +98,7 @@ function parseRequest(bytes: Buffer): { request: SeenRequest; length: number } |
   const [method = '', target = ''] = first.split(' ')
   const url = new URL(target, 'http://server')
   const body = bytes.subarray(end + 4, length).toString('utf8')
-  return { request: { method, path: url.pathname, query: url.searchParams, headers, body }, length }
+  return { request: { method, target, path: url.pathname, query: url.searchParams, headers, body }, length }
 }
 
 /** The ways to answer. */
