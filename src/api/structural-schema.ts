@@ -12,6 +12,8 @@ export interface StructuralSchema {
   [keyword: string]: unknown
 }
 
+const preserve = 'x-kubernetes-preserve-unknown-fields'
+
 /** Keywords that mean the same to zod and to the API server. */
 const keptKeywords: ReadonlySet<string> = new Set([
   'description',
@@ -31,8 +33,7 @@ const keptKeywords: ReadonlySet<string> = new Set([
   'maximum',
   'exclusiveMinimum',
   'exclusiveMaximum',
-  'x-kubernetes-preserve-unknown-fields',
-  'x-kubernetes-int-or-string',
+  preserve,
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',
   'x-kubernetes-map-type',
@@ -41,6 +42,13 @@ const keptKeywords: ReadonlySet<string> = new Set([
 
 /** Keywords that strict decoding of a CRD refuses and that lose nothing. */
 const droppedKeywords: ReadonlySet<string> = new Set(['examples', 'readOnly', 'id', keyLengthMarker])
+
+/**
+ * Schema of the values of a free-form object. The object must be a map of these: where it merely preserves unknown
+ * fields, comparing it in CEL does not see that a key was renamed, and a frozen field could be changed (tried). Without
+ * nullable the server drops members that are null.
+ */
+const anyValue: StructuralSchema = { [preserve]: true, nullable: true }
 
 /**
  * Translates a schema of this API into the structural schema that the API server enforces.
@@ -70,6 +78,7 @@ function translate(json: Record<string, unknown>, path: string): StructuralSchem
       throw new SchemaError(path, `the keyword ${keyword} is not part of a structural schema`)
     }
   }
+  if (result.additionalProperties === anyValue) delete result[preserve]
   dropSafeIntegerBounds(result)
   boundKeys(json, result, path)
   requireType(result, path)
@@ -95,13 +104,10 @@ function translateProperties(value: unknown, path: string): Record<string, Struc
   return properties
 }
 
-/**
- * `additionalProperties: false` is what a structural schema means anyway and may not say. A free-form object has no
- * schema for its values: the API server keeps them because of preserve-unknown-fields.
- */
+/** `additionalProperties: false` is what a structural schema means anyway and may not say. */
 function translateValues(value: unknown, json: Record<string, unknown>, result: StructuralSchema, path: string): void {
-  if (value === false || json['x-kubernetes-preserve-unknown-fields'] === true) return
-  result.additionalProperties = translate(asSchema(value, path), `${path}{}`)
+  if (value === false) return
+  result.additionalProperties = json[preserve] === true ? anyValue : translate(asSchema(value, path), `${path}{}`)
 }
 
 /** zod bounds every integer to what a double holds exactly; the API server has int64 and needs no such bounds. */
@@ -126,7 +132,7 @@ function boundKeys(json: Record<string, unknown>, result: StructuralSchema, path
 /** A value of any JSON type has no type; CEL cannot see it, so rules belong on typed fields only. */
 function requireType(schema: StructuralSchema, path: string): void {
   if (schema.type !== undefined) return
-  if (schema['x-kubernetes-preserve-unknown-fields'] === true || schema['x-kubernetes-int-or-string'] === true) return
+  if (schema[preserve] === true) return
   throw new SchemaError(path, 'has no type; use anyJson of fields.ts where any JSON value is meant')
 }
 

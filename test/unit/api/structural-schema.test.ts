@@ -55,10 +55,16 @@ describe('what zod says and the API server enforces', () => {
     expect(field(z.string().meta({ description: 'd', examples: ['x'] }))).toEqual({ description: 'd', type: 'string' })
   })
 
-  it('keeps any JSON value without a type and a free-form object with one, so that CEL sees it', () => {
-    const preserve = { 'x-kubernetes-preserve-unknown-fields': true }
-    expect(field(anyJson('d'))).toEqual({ description: 'd', ...preserve })
-    expect(field(anyObject('d'))).toEqual({ description: 'd', type: 'object', ...preserve })
+  it('keeps any JSON value without a type', () => {
+    expect(field(anyJson('d'))).toEqual({ description: 'd', 'x-kubernetes-preserve-unknown-fields': true })
+  })
+
+  it('makes a free-form object a map, so that CEL sees a renamed key, and keeps its nulls', () => {
+    expect(field(anyObject('d'))).toEqual({
+      description: 'd',
+      type: 'object',
+      additionalProperties: { 'x-kubernetes-preserve-unknown-fields': true, nullable: true },
+    })
   })
 
   it('bounds the keys of a map by a rule', () => {
