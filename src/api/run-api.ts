@@ -48,9 +48,9 @@ export interface RecordedReport {
 /** Body of every answer that is no success. */
 export interface ErrorBody {
   readonly error: {
-    /** Family: the part of {@link code} before the dot. */
+    /** What went wrong, stable, for programs: `run.fenced`. */
     readonly type: string
-    /** Stable, for programs: `run.fenced`. */
+    /** The exact cause, stable: `pod_replaced`. */
     readonly code: string
     /** For people. */
     readonly message: string

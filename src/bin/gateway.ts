@@ -1,0 +1,128 @@
+import { parseArgs } from 'node:util'
+import { Counter, Gauge, Histogram } from 'prom-client'
+import { automationFiring } from '../api/automation-firing.ts'
+import { run as runKind } from '../api/run.ts'
+import { gatewayPort } from '../api/run-api.ts'
+import { session } from '../api/session.ts'
+import type { AppOptions } from '../gateway/app.ts'
+import { ContentFiles } from '../gateway/contents.ts'
+import { Gateway } from '../gateway/gateway.ts'
+import { KubeClient } from '../kube/client.ts'
+import { loadKubeConfig } from '../kube/config.ts'
+import { coreTypes } from '../kube/core-types.ts'
+import { Transport } from '../kube/transport.ts'
+import { version } from '../lib/version.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { startHealthServer } from '../runtime/health.ts'
+import { createLogger, type LogLevel, logLevels } from '../runtime/log.ts'
+import { Metrics } from '../runtime/metrics.ts'
+import { Shutdown } from '../runtime/shutdown.ts'
+
+interface Flags {
+  readonly dataDir: string
+  readonly port: number
+  readonly metricsPort: number
+  readonly logLevel: LogLevel
+  readonly namespace: string
+}
+
+const graceMillis = 15_000
+
+/** `graphwright gateway`: serves until it is told to end. */
+export async function run(args: readonly string[]): Promise<void> {
+  const flags = parseFlags(args)
+  const log = createLogger({ level: flags.logLevel, base: { process: 'gateway', version } })
+  const shutdown = new Shutdown({ log })
+  const metrics = new Metrics()
+  const transport = new Transport(loadKubeConfig(), { onAnswer: (method, code) => metrics.requested(method, code) })
+  const client = new KubeClient(transport, [...coreTypes, runKind, session, automationFiring])
+  const contents = await ContentFiles.open(flags.dataDir)
+  const gateway = new Gateway({
+    client,
+    contents,
+    namespace: flags.namespace,
+    port: flags.port,
+    clock: systemClock,
+    log,
+    onAnswer: answerMetrics(metrics),
+    onWatchRestart: (kind, reason) => metrics.watchRestarted(kind, reason),
+  })
+  spaceMetric(metrics, contents)
+  const health = await startHealthServer({
+    port: flags.metricsPort,
+    ready: () => gateway.problems(),
+    metrics: metrics.registry,
+  })
+  shutdown.add('requests', () => gateway.stop(graceMillis))
+  shutdown.add('health', () => health.close())
+  shutdown.add('api server', () => transport.close())
+  await gateway.start()
+}
+
+function parseFlags(args: readonly string[]): Flags {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      'data-dir': { type: 'string', default: '/var/lib/graphwright' },
+      port: { type: 'string', default: String(gatewayPort) },
+      'metrics-port': { type: 'string', default: '8080' },
+      'log-level': { type: 'string', default: 'info' },
+    },
+  })
+  const namespace = process.env.POD_NAMESPACE
+  if (namespace === undefined || namespace === '') {
+    throw new Error('the environment variable POD_NAMESPACE must name the namespace that the operator is installed in')
+  }
+  return {
+    dataDir: values['data-dir'],
+    port: portOf('--port', values.port),
+    metricsPort: portOf('--metrics-port', values['metrics-port']),
+    logLevel: logLevelOf(values['log-level']),
+    namespace,
+  }
+}
+
+function portOf(flag: string, text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65535) return port
+  throw new Error(`${flag} ${text} is no port`)
+}
+
+function logLevelOf(text: string): LogLevel {
+  const level = logLevels.find((known) => known === text)
+  if (level === undefined) throw new Error(`--log-level ${text} is none of ${logLevels.join(', ')}`)
+  return level
+}
+
+function answerMetrics(metrics: Metrics): NonNullable<AppOptions['onAnswer']> {
+  const registers = [metrics.registry]
+  const requests = new Counter({
+    name: 'graphwright_gateway_requests_total',
+    help: 'Requests answered.',
+    labelNames: ['route', 'method', 'code'],
+    registers,
+  })
+  const seconds = new Histogram({
+    name: 'graphwright_gateway_request_seconds',
+    help: 'Time from a request to its answer.',
+    labelNames: ['route', 'method'],
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  })
+  return ({ route, method, status, seconds: took }) => {
+    requests.inc({ route, method, code: String(status) })
+    seconds.observe({ route, method }, took)
+  }
+}
+
+/** What an alert needs: a full volume refuses every large output. */
+function spaceMetric(metrics: Metrics, contents: ContentFiles): void {
+  new Gauge({
+    name: 'graphwright_gateway_contents_free_bytes',
+    help: 'Free bytes of the volume of the content store.',
+    registers: [metrics.registry],
+    async collect() {
+      this.set(await contents.freeBytes())
+    },
+  })
+}

@@ -1,0 +1,51 @@
+import { installation } from '../api/installation.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { type Secret, secretType } from '../kube/core-types.ts'
+import { Informer } from '../kube/informer.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import type { ServingCertificate } from './server.ts'
+
+/**
+ * Follows the serving certificate in its Secret, which the manager writes. One Secret is watched by name, so that the
+ * gateway needs permission for that one alone, and never sees the CA's key.
+ */
+export class CertificateSource {
+  readonly #informer: Informer<Secret>
+  readonly #first = Promise.withResolvers<ServingCertificate>()
+  #handler: ((certificate: ServingCertificate) => void) | undefined
+
+  constructor(client: KubeClient, namespace: string) {
+    const fieldSelector = `metadata.name=${installation.gatewayTlsSecret}`
+    this.#informer = new Informer(client, secretType, { namespace, fieldSelector })
+    this.#informer.onChange(({ type, object }) => {
+      const certificate = type === 'deleted' ? undefined : certificateOf(object)
+      if (certificate === undefined) return
+      this.#first.resolve(certificate)
+      this.#handler?.(certificate)
+    })
+  }
+
+  /** Resolves with the first certificate, as soon as there is one. */
+  get first(): Promise<ServingCertificate> {
+    return this.#first.promise
+  }
+
+  /** Called for every later certificate. */
+  onReplaced(handler: (certificate: ServingCertificate) => void): void {
+    this.#handler = handler
+  }
+
+  start(signal: AbortSignal): Promise<void> {
+    return this.#informer.start(signal)
+  }
+}
+
+function certificateOf(secret: DeepReadonly<Secret>): ServingCertificate | undefined {
+  const cert = decoded(secret.data?.['tls.crt'])
+  const key = decoded(secret.data?.['tls.key'])
+  return cert === undefined || key === undefined ? undefined : { cert, key }
+}
+
+function decoded(value: string | undefined): string | undefined {
+  return value === undefined || value === '' ? undefined : Buffer.from(value, 'base64').toString()
+}

@@ -1,0 +1,106 @@
+import { type Run, run as runKind } from '../api/run.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { Informer } from '../kube/informer.ts'
+import type { WatchRestartReason } from '../kube/pacing.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Logger } from '../runtime/log.ts'
+import { type AppOptions, createApp } from './app.ts'
+import { CertificateSource } from './certificate.ts'
+import type { Contents } from './contents.ts'
+import { PodDirectory, runIndexes } from './pod-directory.ts'
+import { Runs } from './runs.ts'
+import { GatewayServer } from './server.ts'
+import { TokenReviews } from './token-reviews.ts'
+
+export interface GatewayOptions {
+  readonly client: KubeClient
+  readonly contents: Contents
+  /** The namespace that the operator is installed in. */
+  readonly namespace: string
+  readonly clock: Clock
+  readonly log: Logger
+  /** Default 0: a free one. */
+  readonly port?: number
+  readonly recordWaitMillis?: number
+  readonly onAnswer?: AppOptions['onAnswer']
+  readonly onWatchRestart?: (kind: string, reason: WatchRestartReason) => void
+}
+
+/** Watches that have been silent for longer are not trusted (bookmarks come every minute). */
+const silenceMillis = 180_000
+
+/** The gateway: the only way out of a job pod and into the system. */
+export class Gateway {
+  readonly #options: GatewayOptions
+  readonly #runs: Informer<Run>
+  readonly #certificates: CertificateSource
+  readonly #fetch: (request: Request) => Response | Promise<Response>
+  readonly #watches = new AbortController()
+  #watching: Promise<unknown> = Promise.resolve()
+  #server: GatewayServer | undefined
+  #state = 'waiting for the first list of Runs'
+
+  constructor(options: GatewayOptions) {
+    const { client, contents, namespace, clock, log } = options
+    this.#options = options
+    this.#runs = new Informer(client, runKind, {
+      indexes: runIndexes,
+      onRestart: (reason, message) => {
+        log.debug({ reason, message, kind: runKind.kind }, 'watch starts again')
+        options.onWatchRestart?.(runKind.kind, reason)
+      },
+    })
+    this.#certificates = new CertificateSource(client, namespace)
+    const { recordWaitMillis, onAnswer } = options
+    const runs = new Runs({
+      client,
+      contents,
+      clock,
+      pods: new PodDirectory(this.#runs, clock),
+      ...(recordWaitMillis !== undefined && { recordWaitMillis }),
+    })
+    const authenticator = new TokenReviews(client, clock)
+    const app = createApp({ authenticator, runs, contents, namespace, log, ...(onAnswer && { onAnswer }) })
+    this.#fetch = (request) => app.fetch(request)
+  }
+
+  /** Resolves once it serves: when the Runs are listed and the manager has made the certificate. */
+  async start(): Promise<void> {
+    const { log, port = 0 } = this.#options
+    this.#watching = Promise.all([
+      this.#runs.start(this.#watches.signal),
+      this.#certificates.start(this.#watches.signal),
+    ])
+    await this.#runs.synced
+    this.#state = 'waiting for the manager to make the serving certificate'
+    const certificate = await this.#certificates.first
+    this.#server = await GatewayServer.start({ fetch: this.#fetch, certificate, port })
+    this.#certificates.onReplaced((replaced) => {
+      this.#server?.replaceCertificate(replaced)
+      log.info({}, 'serving certificate replaced')
+    })
+    this.#state = ''
+    log.info({ port: this.#server.port }, 'gateway serves')
+  }
+
+  get port(): number {
+    if (this.#server === undefined) throw new Error('the gateway does not serve yet')
+    return this.#server.port
+  }
+
+  /** Why the gateway should get no traffic now; empty when it is ready. */
+  problems(): string[] {
+    if (this.#state !== '') return [this.#state]
+    const silent = this.#options.clock.now().getTime() - this.#runs.lastActivity
+    if (silent <= silenceMillis) return []
+    return [this.#runs.problem ?? 'no sign of life from the watch on Runs']
+  }
+
+  /** Lets requests under way finish for up to `graceMillis`. */
+  async stop(graceMillis: number): Promise<void> {
+    this.#state = 'stopping'
+    await this.#server?.stop(graceMillis)
+    this.#watches.abort()
+    await this.#watching
+  }
+}
