@@ -10,6 +10,9 @@ export const labels = {
   agent: 'graphwright.dev/agent',
 } as const
 
+/** Label of a run's pod, `isolated` or `open`: what the NetworkPolicy of a workspace selects by. */
+export const networkLabel = 'graphwright.dev/network'
+
 /** Value of {@link labels.managedBy}. */
 export const managedByValue = 'graphwright'
 

@@ -1,0 +1,100 @@
+import type { Observed, PodOutcome } from './pod-outcome.ts'
+import { mainState, statusesOf } from './pod-state.ts'
+
+/** How long a pod may fail to start before its run is given up, in milliseconds. */
+const patienceMillis = 120_000
+
+/** Nothing but a change of the name helps: the kubelet does not even try. */
+const hopeless = new Set(['InvalidImageName', 'ErrImageNeverPull'])
+
+const pullFailures = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'RegistryUnavailable',
+  'SignatureValidationFailed',
+  'ImageInspectError',
+])
+
+const creationFailures = new Set([
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'PreCreateHookError',
+  'PostStartHookError',
+  'RunContainerError',
+])
+
+/** What keeps a pod from starting: an image, a setting, or no node to take it. Undefined where nothing does. */
+export function blockedStart(observed: Observed): PodOutcome | undefined {
+  const { pod } = observed
+  if (pod === undefined) return notMade(observed)
+  if (pod.metadata.deletionTimestamp !== undefined) return undefined
+  const { running, terminated } = mainState(pod)
+  if (running !== undefined || terminated !== undefined) return undefined
+  return blockedContainer(observed) ?? unschedulable(observed)
+}
+
+function blockedContainer(observed: Observed): PodOutcome | undefined {
+  for (const { name, image, state } of statusesOf(observed.pod)) {
+    const reason = state?.waiting?.reason ?? ''
+    const said = state?.waiting?.message
+    if (hopeless.has(reason)) return refused(observed, image, said, 0)
+    if (pullFailures.has(reason)) return refused(observed, image, said, patienceMillis)
+    if (creationFailures.has(reason)) return uncreated(observed, name, said)
+    if (reason === 'CrashLoopBackOff') {
+      const message = `The container ${name} ends as soon as it starts. Its log says why: kubectl logs with -c ${name}`
+      return { kind: 'waiting', blocked: true, reason: 'RunnerNotStarting', message }
+    }
+  }
+  return undefined
+}
+
+function refused(
+  observed: Observed,
+  image: string | undefined,
+  said: string | undefined,
+  patience: number,
+): PodOutcome {
+  const what = `The image ${image} cannot be pulled. Check its name, the registry and imagePullSecrets of the Environment`
+  return giveUpAfter(patience, observed, 'ImageUnavailable', what, said)
+}
+
+function uncreated(observed: Observed, container: string, said: string | undefined): PodOutcome {
+  const what = `The container ${container} cannot be created. Check the Environment and the image`
+  return giveUpAfter(patienceMillis, observed, 'ContainerCannotStart', what, said)
+}
+
+/** Waits, and gives up when nothing changed for `patience` milliseconds. The kubelet's own words change while it tries. */
+function giveUpAfter(
+  patience: number,
+  { blockedSince, now }: Observed,
+  reason: string,
+  message: string,
+  said: string | undefined,
+): PodOutcome {
+  const since = blockedSince === undefined ? now.getTime() : Date.parse(blockedSince)
+  const left = since + patience - now.getTime()
+  if (left > 0) return { kind: 'waiting', blocked: true, reason, message, again: left }
+  const detail = said === undefined || said === '' ? '' : ` (${said.slice(0, 512)})`
+  return { kind: 'failed', cause: 'Refused', reason, message: `${message}${detail}` }
+}
+
+function unschedulable({ pod }: Observed): PodOutcome | undefined {
+  const scheduled = pod?.status?.conditions?.find(({ type }) => type === 'PodScheduled')
+  if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') return undefined
+  const message =
+    'No node takes the pod. Check resources, nodeSelector and tolerations of the Environment; kubectl describe of the pod says what is missing'
+  return { kind: 'waiting', blocked: false, reason: 'Unschedulable', message }
+}
+
+/** The Job controller may not make the pod. It goes on trying, and so its words are made free of what changes. */
+function notMade({ refusal }: Observed): PodOutcome | undefined {
+  if (refusal === undefined) return undefined
+  const quota = /exceeded quota: ([^,\s]+)/.exec(refusal)?.[1]
+  if (quota !== undefined) {
+    const message = `The ResourceQuota ${quota} of the namespace has no room for the pod. It starts when there is; raise the quota or let other pods end`
+    return { kind: 'waiting', blocked: false, reason: 'QuotaExceeded', message }
+  }
+  const said = refusal.replace(/^Error creating: /, '').replace(/pods "[^"]*"/g, 'the pod')
+  const message = `The pod cannot be made: ${said.slice(0, 512)}`
+  return { kind: 'waiting', blocked: false, reason: 'PodRefused', message }
+}
