@@ -1,0 +1,100 @@
+import type { AutomationFiringStatus, StepOutcome } from '../api/automation-firing.ts'
+import type { Content } from '../api/fields.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import { isFailure } from './outcomes.ts'
+import type { Pass } from './pass.ts'
+import { camelCase, type StepReason } from './reasons.ts'
+
+/** Why something waits or failed, for a column and a condition. */
+export interface Cause {
+  /** CamelCase. */
+  readonly reason: string
+  readonly message: string
+}
+
+/** How a program stands, for people. */
+export interface Summary {
+  /** Steps under way, or the one that failed; empty when neither. */
+  readonly current: string
+  /** There exactly when nothing is pending. */
+  readonly result?: NonNullable<AutomationFiringStatus['result']>
+  /** What everything that is under way waits for. */
+  readonly waiting?: Cause
+  /** The failure that came first; pending siblings may still be under way. */
+  readonly failure?: Cause
+  /** Of a completed program: the output of its last agent step, else of its last step that has one. */
+  readonly output?: Content
+}
+
+const currentLimit = 256
+
+export function summarize(pass: Pass): Summary {
+  const failure = firstFailure(pass)
+  const cause = failure && { reason: camelCase(failure.outcome.reason ?? failure.outcome.kind), message: told(failure) }
+  if (pass.inFlight.length > 0 || pass.isBlocked) {
+    const waiting = waitingFor(pass)
+    return {
+      current: cutCurrent(pass.inFlight.join(', ')),
+      ...(waiting !== undefined && { waiting }),
+      ...(cause !== undefined && { failure: cause }),
+    }
+  }
+  if (failure !== undefined && cause !== undefined) {
+    return { current: cutCurrent(failure.id), result: resultOfFailures(pass), failure: cause }
+  }
+  const output = finalOutput(pass)
+  return { current: '', result: 'completed', ...(output !== undefined && { output: pass.budget.repeat(output) }) }
+}
+
+interface Failed {
+  readonly id: string
+  readonly outcome: DeepReadonly<StepOutcome>
+}
+
+function failuresOf(pass: Pass): Failed[] {
+  return pass.steps.flatMap(({ id }) => {
+    const outcome = pass.outcomes.get(id)
+    return outcome !== undefined && isFailure(outcome) ? [{ id, outcome }] : []
+  })
+}
+
+function firstFailure(pass: Pass): Failed | undefined {
+  const time = ({ outcome }: Failed) => outcome.settledAt ?? ''
+  return failuresOf(pass).reduce<Failed | undefined>(
+    (first, next) => (first === undefined || time(next) < time(first) ? next : first),
+    undefined,
+  )
+}
+
+function told({ id, outcome: { message } }: Failed): string {
+  return message === undefined ? `Step ${id} failed.` : `Step ${id} failed: ${message}`
+}
+
+/** Cancelled work alone makes a cancelled program, any real failure a failed one. */
+function resultOfFailures(pass: Pass): 'failed' | 'cancelled' {
+  const cancelled: StepReason = 'cancelled'
+  return failuresOf(pass).every(({ outcome }) => outcome.reason === cancelled) ? 'cancelled' : 'failed'
+}
+
+/** Something that is under way and needs nothing keeps the whole from waiting. */
+function waitingFor(pass: Pass): Cause | undefined {
+  const outcomes = pass.inFlight.flatMap((id) => {
+    const outcome = pass.outcomes.get(id)
+    return outcome === undefined ? [] : [{ id, outcome }]
+  })
+  const [first] = outcomes
+  if (first?.outcome.reason === undefined || outcomes.some(({ outcome }) => outcome.reason === undefined))
+    return undefined
+  const { reason, message } = first.outcome
+  return { reason: camelCase(reason), message: `Step ${first.id} waits${message === undefined ? '.' : `: ${message}`}` }
+}
+
+function finalOutput(pass: Pass): DeepReadonly<Content> | undefined {
+  const withOutput = pass.steps.filter(({ id }) => pass.outcomes.get(id)?.output !== undefined)
+  const last = withOutput.findLast(({ kind }) => kind === 'agent') ?? withOutput.at(-1)
+  return last && pass.outcomes.get(last.id)?.output
+}
+
+function cutCurrent(text: string): string {
+  return text.length > currentLimit ? `${text.slice(0, currentLimit - 1)}…` : text
+}
