@@ -3,24 +3,9 @@ import type { GraphNode, TriggerConfiguration, TriggerKind } from '../api/graph-
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { parseCron } from '../schedule/cron.ts'
 import { normaliseInstant } from '../schedule/instant.ts'
+import { triggerClasses, triggerFields } from '../schedule/trigger-rules.ts'
 import { type Draft, edgesFrom, nodesOf } from './draft.ts'
 import type { Findings } from './findings.ts'
-
-/** Kinds of a trigger that this release fires or plans, with the fields that each needs. */
-const fields: Partial<Record<TriggerKind, readonly (keyof TriggerConfiguration)[]>> = {
-  schedule: ['cron', 'timezone'],
-  schedule_once: ['at'],
-  manual: [],
-}
-
-/** An Automation has at most one trigger of each class; the class is what an occurrence's identity is made of. */
-const classOf: Record<TriggerKind, string> = {
-  schedule: 'schedule or schedule_once',
-  schedule_once: 'schedule or schedule_once',
-  webhook: 'webhook or subscription',
-  subscription: 'webhook or subscription',
-  manual: 'manual',
-}
 
 export interface TriggerOptions {
   readonly now: Date
@@ -46,24 +31,24 @@ export function checkTriggers(draft: Draft, options: TriggerOptions, findings: F
 }
 
 function checkClass(id: string, kind: TriggerKind, seen: Map<string, string>, findings: Findings): void {
-  const other = seen.get(classOf[kind])
+  const other = seen.get(triggerClasses[kind])
   if (other === undefined) {
-    seen.set(classOf[kind], id)
+    seen.set(triggerClasses[kind], id)
     return
   }
   findings.error(
     'trigger_conflict',
-    `${id} and ${other} are both of the class ${classOf[kind]}, of which a graph has at most one: remove one of them`,
+    `${id} and ${other} are both of the class ${triggerClasses[kind]}, of which a graph has at most one: remove one of them`,
     { node: id },
   )
 }
 
 function checkTrigger(node: string, trigger: TriggerConfiguration, options: TriggerOptions, findings: Findings): void {
-  const needed = fields[trigger.kind]
+  const needed = triggerFields[trigger.kind]
   if (needed === undefined) {
     findings.error(
       'document_invalid',
-      `trigger ${node} has the kind ${trigger.kind}, which this release does not run; it runs ${Object.keys(fields).join(', ')}`,
+      `trigger ${node} has the kind ${trigger.kind}, which this release does not run; it runs ${Object.keys(triggerFields).join(', ')}`,
       { node },
     )
     return

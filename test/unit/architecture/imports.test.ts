@@ -12,6 +12,9 @@ const processParts = [
   'runtime/shutdown.ts',
 ]
 
+/** The built-in kinds and who owns whom: data and pure functions that reconcilers decide with. */
+const kubeVocabulary = ['kube/core-types.ts', 'kube/owner-references.ts']
+
 const allowed: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   api: ['lib'],
@@ -22,7 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   policy: ['lib', 'api'],
   kube: ['lib'],
   runtime: ['lib', 'api', 'kube'],
-  reconcilers: ['lib', 'api', 'runtime', ...core],
+  reconcilers: ['lib', 'api', 'runtime', ...kubeVocabulary, ...core],
   controllers: ['lib', 'api', 'kube', 'runtime', 'reconcilers'],
   gateway: ['lib', 'api', 'kube', ...core, ...processParts],
   cli: ['lib', 'api', 'kube', ...core, ...processParts],

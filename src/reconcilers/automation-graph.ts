@@ -1,0 +1,225 @@
+import { type Automation, automation } from '../api/automation.ts'
+import { automationFiring } from '../api/automation-firing.ts'
+import type { AutomationGraph, AutomationGraphStatus } from '../api/automation-graph.ts'
+import { type AutomationGraphPlan, automationGraphPlan, type PlanContent } from '../api/automation-graph-plan.ts'
+import { automationProgram } from '../api/automation-program.ts'
+import { apiVersion } from '../api/kind.ts'
+import { labels } from '../api/labels.ts'
+import type { CompiledGraph, RejectedGraph } from '../graph/compile.ts'
+import { isControlledBy } from '../kube/owner-references.ts'
+import { sameJson } from '../lib/json.ts'
+import { type KubeObject, keyOf, type ObjectRef } from '../lib/object.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import { describeChanges } from '../plan/describe.ts'
+import { drift } from '../plan/drift.ts'
+import type { ManagedSpec } from '../plan/managed-spec.ts'
+import { programFor } from '../plan/managed-spec.ts'
+import { planGraph } from '../plan/plan.ts'
+import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
+import type { EventInput, ReconcileResult } from '../runtime/result.ts'
+import { automationFor } from './applied-automation.ts'
+import { isSettledFiring } from './firing-phase.ts'
+import { appliedStatus, driftText, type PlannedGraph, plannedConditions, rejectedConditions } from './graph-status.ts'
+import { cachedWorld, compileGraph, gatherWorld } from './graph-world.ts'
+import { firingsByAutomation } from './indexes.ts'
+import { choosePlan, isFinished, lastApplied, type PlanChoice, sequenceOf } from './plan-choice.ts'
+
+type Graph = DeepReadonly<AutomationGraph>
+type Plan = DeepReadonly<AutomationGraphPlan>
+type Result = ReconcileResult<AutomationGraphStatus>
+
+/**
+ * Compiles a graph, keeps the one plan that its current document and the live cluster ask for, and reports drift of
+ * what is applied. Applying a plan is the plan's own reconciler.
+ * @param approver user name of this manager, which approves where `applyPolicy` is `Automatic`
+ */
+export function createGraphReconciler(approver: string): Reconcile<AutomationGraph, AutomationGraphStatus> {
+  return async (graph, context) => {
+    const target = context.read.get(automation, keyOf(graph.metadata))
+    const compiled = compileGraph(graph, target, context.now)
+    if (compiled.kind === 'rejected') return rejected(graph, compiled, context.now)
+    return await planned(graph, compiled, target, approver, context)
+  }
+}
+
+function rejected(graph: Graph, { errors, warnings }: RejectedGraph, now: Date): Result {
+  const { revision, documentDigest, planSequence, applied, drift: drifted, errors: before } = graph.status ?? {}
+  const status: AutomationGraphStatus = {
+    observedGeneration: graph.metadata.generation,
+    ...(revision !== undefined && { revision }),
+    ...(documentDigest !== undefined && { documentDigest }),
+    ...(planSequence !== undefined && { planSequence }),
+    ...(applied !== undefined && { applied: { ...applied } }),
+    ...(drifted !== undefined && { drift: drifted }),
+    errors: errors.slice(0, 100),
+    warnings: warnings.slice(0, 100),
+    conditions: rejectedConditions(graph, errors, now),
+  }
+  const news = !sameJson(before ?? [], status.errors)
+  const note = `The document does not compile: ${errors.length} errors, the first ${errors[0]?.code}: ${errors[0]?.detail}`
+  return { status, events: news ? [{ type: 'Warning', reason: 'CompileFailed', note: note.slice(0, 1024) }] : [] }
+}
+
+async function planned(
+  graph: Graph,
+  compiled: CompiledGraph,
+  target: DeepReadonly<Automation> | undefined,
+  approver: string,
+  context: ReconcileContext,
+): Promise<Result> {
+  const { name, namespace = '', uid = '', generation = 1 } = graph.metadata
+  const unchanged = graph.status?.documentDigest === compiled.documentDigest
+  const revision = unchanged ? (graph.status?.revision ?? generation) : generation
+  const world = await gatherWorld(graph, compiled, revision, cachedWorld(namespace, context))
+  const content = planGraph(compiled, world)
+  const plans = context.read.byOwner(automationGraphPlan, uid)
+  const owned = target !== undefined && isControlledBy(target, graph) ? target : undefined
+  const choice = choosePlan({
+    graph: name,
+    sequence: graph.status?.planSequence ?? 0,
+    plans,
+    content,
+    automationExists: owned !== undefined || corrects(graph),
+    isTaken: (taken) => context.read.get(automationGraphPlan, `${namespace}/${taken}`) !== undefined,
+  })
+  const applied = lastApplied(plans)
+  const current: PlannedGraph = {
+    plan: { name: choice.name, ...currentPlan(choice, content) },
+    applied,
+    automation: owned,
+    drift: applied === undefined || owned === undefined ? [] : drift(managed(applied), owned.spec),
+  }
+  return {
+    create: choice.plan === undefined ? newPlan(graph, compiled, content, choice.name, approver) : [],
+    apply: [...approveAutomatically(graph, choice.plan, approver), ...correct(graph, current)],
+    delete: [...finishedPlans(graph, plans, choice, applied), ...unusedPrograms(graph, plans, owned, content, context)],
+    status: {
+      observedGeneration: generation,
+      revision,
+      documentDigest: compiled.documentDigest,
+      planSequence: Math.max(choice.sequence, choice.plan === undefined ? 0 : sequenceOf(choice.plan)),
+      plan: choice.name,
+      changes: describeChanges(current.plan.content),
+      ...optional('applied', appliedStatus(applied)),
+      ...optional('drift', driftText(current)),
+      errors: [],
+      warnings: compiled.warnings.slice(0, 100),
+      conditions: plannedConditions(graph, current, context.now),
+    },
+    events: choice.plan === undefined ? [plannedEvent(choice.name, content)] : [],
+  }
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { [key in K]?: V }
+}
+
+function currentPlan({ plan }: PlanChoice, content: PlanContent) {
+  if (plan !== undefined)
+    return { content: plan.spec.content, phase: plan.status?.phase ?? initialPhase(plan.spec.content) }
+  return { content, phase: initialPhase(content) }
+}
+
+function initialPhase(content: DeepReadonly<PlanContent>): string {
+  return content.blockers.length > 0 ? 'Blocked' : 'Pending'
+}
+
+function managed(plan: Plan): DeepReadonly<ManagedSpec> {
+  return plan.spec.content.automation as DeepReadonly<ManagedSpec>
+}
+
+function newPlan(
+  graph: Graph,
+  compiled: CompiledGraph,
+  content: PlanContent,
+  name: string,
+  approver: string,
+): KubeObject[] {
+  const metadata = { namespace: graph.metadata.namespace ?? '', labels: { [labels.graph]: graph.metadata.name } }
+  const program = programFor(graph.metadata.name, compiled, content.pins)
+  const approves = graph.spec.applyPolicy === 'Automatic' && content.blockers.length === 0
+  const plan = {
+    apiVersion,
+    kind: automationGraphPlan.kind,
+    metadata: { name, ...metadata },
+    spec: { content, ...(approves && { approval: { digest: content.digest, by: approver } }) },
+  }
+  if (program === undefined || content.program === undefined) return [plan]
+  const compiledProgram = {
+    apiVersion,
+    kind: automationProgram.kind,
+    metadata: { name: program.name, ...metadata },
+    spec: program.spec,
+  }
+  return [compiledProgram, plan]
+}
+
+/** Approves the pending plan of a graph that was switched to `Automatic`. A plan with blockers needs a person. */
+function approveAutomatically(graph: Graph, plan: Plan | undefined, approver: string): KubeObject[] {
+  if (graph.spec.applyPolicy !== 'Automatic' || plan === undefined || isFinished(plan)) return []
+  if (plan.spec.approval !== undefined || plan.spec.content.blockers.length > 0) return []
+  const { name, namespace = '' } = plan.metadata
+  const approval = { digest: plan.spec.content.digest, by: approver }
+  const approved = { apiVersion, kind: plan.kind, metadata: { name, namespace }, spec: { approval } }
+  return [approved]
+}
+
+function corrects(graph: Graph): boolean {
+  return graph.spec.driftPolicy === 'Correct'
+}
+
+/** Puts the approved content back. Not while a plan is being applied: that decides what the content is. */
+function correct(graph: Graph, { plan, applied, automation: live, drift: drifted }: PlannedGraph): KubeObject[] {
+  if (!corrects(graph) || applied === undefined || plan.phase === 'Approved' || plan.phase === 'Applying') return []
+  if (live !== undefined && drifted.length === 0) return []
+  return [automationFor(graph, applied.spec.content)]
+}
+
+function finishedPlans(
+  graph: Graph,
+  plans: readonly Plan[],
+  choice: PlanChoice,
+  applied: Plan | undefined,
+): ObjectRef[] {
+  const limit = graph.spec.planHistoryLimit ?? 10
+  const kept = [choice.name, applied?.metadata.name]
+  return [...plans]
+    .filter((plan) => isFinished(plan) && !kept.includes(plan.metadata.name))
+    .sort((a, b) => sequenceOf(b) - sequenceOf(a))
+    .slice(limit)
+    .map(refOf)
+}
+
+/** Programs that no plan, Automation or unsettled firing names any more. */
+function unusedPrograms(
+  graph: Graph,
+  plans: readonly Plan[],
+  target: DeepReadonly<Automation> | undefined,
+  content: PlanContent,
+  { read }: ReconcileContext,
+): ObjectRef[] {
+  const firings = read.byIndex(automationFiring, firingsByAutomation.name, keyOf(graph.metadata))
+  const used = new Set([
+    content.program?.name,
+    target?.spec.target.program?.name,
+    ...plans.map((plan) => plan.spec.content.program?.name),
+    ...firings.filter((firing) => !isSettledFiring(firing)).map((firing) => firing.status?.admission?.program?.name),
+  ])
+  return read
+    .byOwner(automationProgram, graph.metadata.uid ?? '')
+    .filter((program) => !used.has(program.metadata.name))
+    .map(refOf)
+}
+
+function refOf(object: DeepReadonly<KubeObject>): ObjectRef {
+  const { name, namespace = '', uid = '' } = object.metadata
+  return { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid }
+}
+
+function plannedEvent(name: string, content: PlanContent): EventInput {
+  if (content.blockers.length > 0) {
+    const details = content.blockers.map(({ detail }) => detail).join(' ')
+    return { type: 'Warning', reason: 'PlanBlocked', note: `Plan ${name} is blocked: ${details}`.slice(0, 1024) }
+  }
+  return { type: 'Normal', reason: 'Planned', note: `Plan ${name}: ${describeChanges(content)}.` }
+}
