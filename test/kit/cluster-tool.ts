@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+/** A running control plane: etcd, API server, controller manager and scheduler, without nodes. */
+export interface ControlPlane {
+  readonly server: string
+  /** Path of the administrator's kubeconfig. */
+  readonly kubeconfig: string
+  readonly dir: string
+  /** Paths of the kubeconfigs of further users. */
+  readonly users: Readonly<Record<string, string>>
+  /** Ends it and removes its files. */
+  stop(): Promise<void>
+}
+
+export interface ControlPlaneOptions {
+  /** Further users with their groups: `{ alice: ['devs'] }`. */
+  readonly users?: Readonly<Record<string, readonly string[]>>
+  readonly apiServerFlags?: readonly string[]
+}
+
+const tool = new URL('../../hack/cluster/cluster', import.meta.url).pathname
+
+/**
+ * Starts a control plane that ends with this process, however that ends: the tool holds the other end of its standard
+ * input. The first time on a machine it is built, which takes minutes; progress goes to standard error.
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const users = Object.entries(options.users ?? {}).map(([name, groups]) => `--user=${name}=${groups.join(',')}`)
+  const flags = (options.apiServerFlags ?? []).map((flag) => `--apiserver-flag=${flag}`)
+  const child = spawn(tool, ['up', '--control-plane', '--foreground', ...users, ...flags], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', resolve)
+  })
+  const line = await Promise.race([firstLine(child), ended.then(failed)])
+  const ready = JSON.parse(line) as Omit<ControlPlane, 'stop'>
+  return {
+    ...ready,
+    users: ready.users ?? {},
+    async stop() {
+      child.stdin?.end()
+      await ended
+    },
+  }
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('no standard output')
+  for await (const line of createInterface({ input: child.stdout })) return line
+  return new Promise(() => {})
+}
+
+function failed(code: number | null): never {
+  throw new Error(`hack/cluster/cluster did not start a control plane (exit code ${code}); its errors stand above`)
+}
