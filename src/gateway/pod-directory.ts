@@ -25,12 +25,12 @@ const rememberedPods = 10_000
  * remembered, so that they are refused at once rather than told to wait.
  */
 export class PodDirectory {
-  readonly #informer: Informer<Run>
+  readonly #informer: Pick<Informer<Run>, 'store'>
   readonly #clock: Pick<Clock, 'after'>
   readonly #former = new Map<string, 'replaced' | 'gone'>()
   readonly #waiting = new Map<string, Set<() => void>>()
 
-  constructor(informer: Informer<Run>, clock: Pick<Clock, 'after'>) {
+  constructor(informer: Pick<Informer<Run>, 'store' | 'onChange'>, clock: Pick<Clock, 'after'>) {
     this.#informer = informer
     this.#clock = clock
     informer.onChange((change) => this.#note(change))

@@ -59,9 +59,11 @@ export class GatewayServer {
   /** Takes no new connection, lets requests under way finish for up to `graceMillis`, then cuts them off. */
   async stop(graceMillis: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#server.closeIdleConnections()
+    // A connection becomes idle when its request is answered; closing the server looks for idle ones only once.
+    const sweep = setInterval(() => this.#server.closeIdleConnections(), 20)
     const cancel = systemClock.after(graceMillis, () => this.#server.closeAllConnections())
     await closed
+    clearInterval(sweep)
     cancel()
   }
 }
