@@ -342,6 +342,17 @@ export const subjectAccessReviewType: ResourceType<SubjectAccessReview> = {
   namespaced: false,
 }
 
+/** Who the API server knows the client as (KEP-3325). */
+export interface SelfSubjectReview extends KubeObject {
+  status?: { userInfo?: UserInfo }
+}
+export const selfSubjectReviewType: ResourceType<SelfSubjectReview> = {
+  apiVersion: 'authentication.k8s.io/v1',
+  kind: 'SelfSubjectReview',
+  plural: 'selfsubjectreviews',
+  namespaced: false,
+}
+
 /** All of the above, for a client. */
 export const coreTypes: readonly ResourceType<KubeObject>[] = [
   podType,
@@ -355,5 +366,6 @@ export const coreTypes: readonly ResourceType<KubeObject>[] = [
   eventType,
   leaseType,
   tokenReviewType,
+  selfSubjectReviewType,
   subjectAccessReviewType,
 ]

@@ -1,0 +1,25 @@
+import { type LogLevel, logLevels } from '../runtime/log.ts'
+
+/** Values of flags and of the environment that several processes of the operator take. Errors are for people. */
+
+/** A port number; 0 takes any free port. */
+export function portOf(flag: string, text: string): number {
+  const port = Number(text)
+  if (text !== '' && Number.isInteger(port) && port >= 0 && port <= 65535) return port
+  throw new Error(`${flag} ${text} is no port`)
+}
+
+export function logLevelOf(text: string): LogLevel {
+  const level = logLevels.find((known) => known === text)
+  if (level === undefined) throw new Error(`--log-level ${text} is none of ${logLevels.join(', ')}`)
+  return level
+}
+
+/** The namespace that the operator is installed in. */
+export function ownNamespace(): string {
+  const namespace = process.env.POD_NAMESPACE
+  if (namespace === undefined || namespace === '') {
+    throw new Error('the environment variable POD_NAMESPACE must name the namespace that the operator is installed in')
+  }
+  return namespace
+}
