@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { load } from 'js-yaml'
+import { crdOf } from '../../src/api/crd.ts'
+import { kinds } from '../../src/api/kinds.ts'
+import type { KubeClient } from '../../src/kube/client.ts'
+import { applyPatch } from '../../src/kube/transport.ts'
+import { eventually } from './eventually.ts'
+
+interface EstablishedCrd {
+  status?: { conditions?: { type: string; status: string }[] }
+}
+
+const folder = new URL('../../crds/', import.meta.url)
+
+/** Installs the checked-in CRDs and waits until the server serves them. Installing them twice does no harm. */
+export async function installCrds(client: KubeClient): Promise<void> {
+  await Promise.all(
+    kinds.map(async (kind) => {
+      const name = crdOf(kind).metadata.name
+      const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`
+      await client.transport.request({
+        method: 'PATCH',
+        path,
+        query: { fieldManager: 'test', force: true, fieldValidation: 'Strict' },
+        body: load(readFileSync(new URL(`${kind.plural}.yaml`, folder), 'utf8')),
+        contentType: applyPatch,
+      })
+      await eventually(async () => {
+        const { status } = await client.transport.request<EstablishedCrd>({ path })
+        return status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')
+      })
+      await eventually(() => client.transport.text({ path: `/apis/${kind.apiVersion}/${kind.plural}` }))
+    }),
+  )
+}
