@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { RE2JS } from 're2js'
 
@@ -20,16 +20,15 @@ export class SchemaError extends Error {
 export type CheckValue = (value: unknown) => string | undefined
 
 /**
- * Prepares a JSON Schema of a user: draft 2020-12, or draft-07 where `$schema` says so. Unknown keywords are refused,
- * as a misspelled one would check nothing; `format` is an annotation; references stay inside the schema. Patterns run on
- * RE2, whose time is linear in the text (`^(a+)+$` takes V8 ten seconds on 28 characters); what RE2 does not know, such
- * as look-around and back-references, is refused.
+ * Prepares a JSON Schema of a user, draft 2020-12. Unknown keywords are refused, as a misspelled one would check
+ * nothing; `format` is an annotation; references stay inside the schema. Patterns run on RE2, whose time is linear in
+ * the text (`^(a+)+$` takes V8 ten seconds on 28 characters); what RE2 does not know, such as look-around and
+ * back-references, is refused.
  * Throws {@link SchemaError}. Both preparing and checking can take long: anything but a schema of our own belongs in a
  * worker with a limit.
  */
 export function prepareSchema(schema: { readonly [keyword: string]: unknown }): CheckValue {
-  const ajv = ajvFor(schema.$schema)
-  const validate = compile(ajv, schema)
+  const validate = compile(schema)
   return (value) => {
     if (validate(value)) return undefined
     const [first] = validate.errors ?? []
@@ -42,32 +41,21 @@ const options: Options = {
   strictTypes: false,
   strictTuples: false,
   strictRequired: false,
+  allowMatchingProperties: true,
   validateFormats: false,
   logger: false,
   code: { regExp: Object.assign(linearRegExp, { code: 'linearRegExp' }) },
 }
 
-function ajvFor(dialect: unknown): Ajv {
-  const name = typeof dialect === 'string' ? dialect.replace(/#$/, '') : dialect
-  switch (name) {
-    case undefined:
-    case 'https://json-schema.org/draft/2020-12/schema':
-      return new Ajv2020(options)
-    case 'http://json-schema.org/draft-07/schema':
-      return new Ajv(options)
-    default:
-      throw new SchemaError('schema_unsupported', '$schema must be absent, draft 2020-12 or draft-07')
-  }
-}
-
-function compile(ajv: Ajv, schema: object): ValidateFunction {
+function compile(schema: object): ValidateFunction {
   try {
-    return ajv.compile(schema)
+    // An instance of its own: the $id of one schema means nothing to another.
+    return new Ajv2020(options).compile(schema)
   } catch (error) {
     if (error instanceof SchemaError) throw error
     const message = error instanceof Error ? error.message : 'cannot be compiled'
-    const isReference = error instanceof Error && 'missingRef' in error
-    throw new SchemaError(isReference ? 'schema_unsupported' : 'schema_invalid', message)
+    const isForeign = error instanceof Error && ('missingRef' in error || message.startsWith('no schema with key'))
+    throw new SchemaError(isForeign ? 'schema_unsupported' : 'schema_invalid', message)
   }
 }
 
