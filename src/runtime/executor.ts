@@ -3,8 +3,16 @@ import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from '../li
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Applied } from './applied.ts'
 import type { StatusBase } from './controller.ts'
-import { asChild, foreignController, isSameObject, refOf, strangeness, withContentDigest } from './ownership.ts'
-import { type EventInput, type ReconcileResult, Terminal } from './result.ts'
+import {
+  asChild,
+  foreignController,
+  isPassing,
+  isSameObject,
+  refOf,
+  strangeness,
+  withContentDigest,
+} from './ownership.ts'
+import { type EventInput, type ReconcileResult, Terminal, Wait } from './result.ts'
 import { type StatusHolder, type StatusRules, statusToWrite } from './status.ts'
 import type { Writer } from './writer.ts'
 
@@ -32,6 +40,10 @@ export interface ExecutorOptions {
 }
 
 type Seen = DeepReadonly<KubeObject> & StatusHolder
+
+/** Nothing wakes us when a stranger's object goes: look again, soon where it goes by itself. */
+const passingMillis = 1000
+const conflictMillis = 30_000
 
 /** Carries out what a reconciler wants for one object. */
 export class Executor {
@@ -102,7 +114,7 @@ export class Executor {
     const found = await this.#options.world.live(type, refOf(meant))
     if (found === undefined) throw goneMeanwhile(meant)
     const strange = strangeness(found, meant)
-    if (strange !== undefined) throw nameConflict(meant, strange)
+    if (strange !== undefined) throw nameConflict(found, meant, strange)
     this.#remember(found)
   }
 
@@ -134,7 +146,7 @@ export class Executor {
     const found = await this.#options.world.live(type, refOf(intent))
     if (found === undefined) return undefined
     const stranger = foreignController(found, intent)
-    if (stranger !== undefined) throw nameConflict(intent, stranger)
+    if (stranger !== undefined) throw nameConflict(found, intent, stranger)
     return found.metadata.uid
   }
 
@@ -184,12 +196,14 @@ function isGoing(cached: Seen | undefined, uid: string | undefined): boolean {
   return cached === undefined || cached.metadata.uid !== uid || cached.metadata.deletionTimestamp !== undefined
 }
 
-function nameConflict(meant: KubeObject, strange: string): Terminal {
+function nameConflict(found: KubeObject, meant: KubeObject, strange: string): Terminal | Wait {
   const where = `${meant.kind} ${keyOf(meant.metadata)}`
-  return new Terminal(
-    'NameConflict',
-    `${where} exists already and ${strange}; it is left alone. Delete or rename it so that this one can be created`,
-  )
+  if (isPassing(found, meant)) {
+    const message = `${where} exists already and ${strange}; it should be gone soon, this one is created then`
+    return new Wait('NameConflict', message, passingMillis)
+  }
+  const message = `${where} exists already and ${strange}; it is left alone. Delete or rename it so that this one can be created`
+  return new Terminal('NameConflict', message, conflictMillis)
 }
 
 /** Our own apply to the object makes a new version of it, with which the work goes on as soon as it is in the cache. */

@@ -10,8 +10,8 @@ export type Outcome =
   | { readonly kind: 'gone' }
   /** A dependency is missing: show it, come back, count no error. */
   | { readonly kind: 'waiting'; readonly failure: Failure; readonly afterMillis: number | undefined }
-  /** Only a change of the spec helps: show it, one event, no retry. */
-  | { readonly kind: 'stalled'; readonly failure: Failure }
+  /** Only people can help: show it, one event, no retry but the one that was asked for. */
+  | { readonly kind: 'stalled'; readonly failure: Failure; readonly afterMillis: number | undefined }
   /** The server said when to come back. */
   | { readonly kind: 'overloaded'; readonly afterMillis: number }
   /** A bug or an outage: log it, show it, back off. */
@@ -24,10 +24,11 @@ export function classify(error: unknown): Outcome {
     return { kind: 'waiting', failure: { kind: 'waiting', reason, message }, afterMillis }
   }
   if (error instanceof Terminal) {
-    return { kind: 'stalled', failure: { kind: 'stalled', reason: error.reason, message: error.message } }
+    const { reason, message, afterMillis } = error
+    return { kind: 'stalled', failure: { kind: 'stalled', reason, message }, afterMillis }
   }
   if (isConflict(error)) return { kind: 'conflict' }
-  if (isTooLarge(error)) return { kind: 'stalled', failure: tooLarge(error) }
+  if (isTooLarge(error)) return { kind: 'stalled', failure: tooLarge(error), afterMillis: undefined }
   if (isNamespaceGoing(error)) return { kind: 'gone' }
   if (isOverload(error)) return { kind: 'overloaded', afterMillis: error.retryAfterSeconds * 1000 }
   return { kind: 'error', failure: { kind: 'retrying', reason: 'ReconcileError', message: describe(error) } }

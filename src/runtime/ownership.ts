@@ -63,8 +63,18 @@ export function foreignController(found: Seen, meant: KubeObject): string | unde
   const actual = controllerOf(found)
   if (expected?.uid === actual?.uid) return undefined
   if (actual === undefined) return `is not controlled by ${expected?.kind} ${expected?.name}`
-  const namesake = actual.kind === expected?.kind && actual.name === expected.name
-  return `is controlled by ${namesake ? 'an earlier ' : ''}${actual.kind} ${actual.name}`
+  return `is controlled by ${actual.kind} ${actual.name}${isNamesake(found, meant) ? ' of another uid' : ''}`
+}
+
+/** True when a stranger's object goes by itself: it is being deleted, or is left from an owner of the same name. */
+export function isPassing(found: Seen, meant: KubeObject): boolean {
+  return found.metadata.deletionTimestamp !== undefined || isNamesake(found, meant)
+}
+
+function isNamesake(found: Seen, meant: KubeObject): boolean {
+  const expected = controllerOf(meant)
+  const actual = controllerOf(found)
+  return actual !== undefined && actual.kind === expected?.kind && actual.name === expected.name
 }
 
 /** Names this very object. */

@@ -67,12 +67,15 @@ export class Wait extends Error {
   }
 }
 
-/** Only a change of the spec can help. Sets the condition False and Stalled, records one event, does not retry. */
+/** Only people can help, as a rule by changing the spec. Sets the condition False and Stalled, records one event. */
 export class Terminal extends Error {
   override readonly name = 'Terminal'
   readonly reason: string
-  constructor(reason: string, message: string) {
+  readonly afterMillis: number | undefined
+  /** @param afterMillis when to look again, where what helps is elsewhere and wakes nobody; absent: not at all */
+  constructor(reason: string, message: string, afterMillis?: number) {
     super(message)
     this.reason = reason
+    this.afterMillis = afterMillis
   }
 }

@@ -231,14 +231,11 @@ export class Worker {
         return 'success'
       case 'waiting':
         log.debug({ reason: outcome.failure.reason }, 'waiting for a dependency')
-        this.#queue.forget(key)
-        if (outcome.afterMillis !== undefined) this.#queue.addAfter(key, jittered(outcome.afterMillis, { jitter: 0.1 }))
-        return outcome.afterMillis === undefined ? 'success' : 'requeue_after'
+        return this.#lookAgain(key, outcome.afterMillis)
       case 'stalled':
-        log.info({ reason: outcome.failure.reason, detail: outcome.failure.message }, 'only a change of the spec helps')
+        log.info({ reason: outcome.failure.reason, detail: outcome.failure.message }, 'only people can help')
         this.#options.metrics.stalled(this.spec.name)
-        this.#queue.forget(key)
-        return 'success'
+        return this.#lookAgain(key, outcome.afterMillis)
       case 'overloaded':
         log.warn({ error, afterMillis: outcome.afterMillis }, 'API server asks to come back later')
         this.#queue.addAfter(key, outcome.afterMillis)
@@ -249,6 +246,13 @@ export class Worker {
         return 'error'
       }
     }
+  }
+
+  #lookAgain(key: ObjectKey, afterMillis: number | undefined): ReconcileOutcome {
+    this.#queue.forget(key)
+    if (afterMillis === undefined) return 'success'
+    this.#queue.addAfter(key, jittered(afterMillis, { jitter: 0.1 }))
+    return 'requeue_after'
   }
 
   #executor(key: ObjectKey, object: DeepReadonly<Target>): Executor {

@@ -15,9 +15,10 @@ test('a wait and a terminal error carry their reason and message', () => {
     failure: { kind: 'waiting', reason: 'AgentMissing', message: 'create it' },
     afterMillis: 500,
   })
-  expect(classify(new Terminal('NameConflict', 'rename it'))).toEqual({
+  expect(classify(new Terminal('NameConflict', 'rename it', 700))).toEqual({
     kind: 'stalled',
     failure: { kind: 'stalled', reason: 'NameConflict', message: 'rename it' },
+    afterMillis: 700,
   })
 })
 

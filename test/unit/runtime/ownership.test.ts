@@ -63,7 +63,7 @@ test.each([
   ['has other content', asChild(owner, job())],
   ['is not controlled by Run run-1', withContentDigest(job())],
   [
-    'is controlled by an earlier Run run-1',
+    'is controlled by Run run-1 of another uid',
     withContentDigest(asChild({ ...owner, metadata: { ...owner.metadata, uid: 'uid-0' } }, job())),
   ],
   [

@@ -1,0 +1,29 @@
+/**
+ * A manager in a process of its own that kills itself with SIGKILL at the write it is told to, or ends with its standard
+ * input. Environment: KUBECONFIG, NAMESPACE, CRASH_AT (number of the write), CRASH_MOMENT (before | after).
+ */
+import { EventRecorder } from '../../../src/kube/events.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
+import { createLogger } from '../../../src/runtime/log.ts'
+import { Manager } from '../../../src/runtime/manager.ts'
+import { Metrics } from '../../../src/runtime/metrics.ts'
+import { connect } from './harness.ts'
+import { thingController } from './thing.ts'
+
+const { NAMESPACE = '', CRASH_AT, CRASH_MOMENT } = process.env
+const client = connect()
+const log = createLogger({ level: 'warn' })
+const manager = new Manager({
+  client,
+  clock: systemClock,
+  log,
+  metrics: new Metrics(),
+  events: new EventRecorder(client, { controller: 'runtime.test', instance: 'crashing', onError: () => {} }),
+  namespaces: [NAMESPACE],
+  faults: (moment, { number }) => {
+    if (String(number) === CRASH_AT && moment === CRASH_MOMENT) process.kill(process.pid, 'SIGKILL')
+  },
+})
+manager.addController({ ...thingController, finalizer: 'runtime.test/settle' })
+process.stdin.resume().on('end', () => process.exit(0))
+await manager.start()
