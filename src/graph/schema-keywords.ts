@@ -80,7 +80,7 @@ export function isSchema(value: unknown): boolean {
 }
 
 /** The pattern on RE2, or undefined where RE2 does not know it. */
-export function linearPattern(pattern: string): RE2JS | undefined {
+function linearPattern(pattern: string): RE2JS | undefined {
   try {
     return RE2JS.compile(RE2JS.translateRegExp(pattern))
   } catch {

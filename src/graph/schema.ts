@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { parsePointer, resolveTokens } from '../lib/pointer.ts'
 import { type Draft, nodesOf } from './draft.ts'
 import type { Findings } from './findings.ts'
-import { isSchema, type Keyword, keywords, linearPattern } from './schema-keywords.ts'
+import { isSchema, type Keyword, keywords } from './schema-keywords.ts'
 
 /** A schema of a user is compiled to code: these bounds keep that fast. */
 const maxDepth = 16
@@ -98,19 +98,11 @@ function checkNull(value: unknown, at: string, walk: Walk): void {
   report(walk, 'schema_unsupported', at, 'has a null, which kubectl does not keep: write type: "null"')
 }
 
-/** What strict readers refuse because it would be ignored. */
+/** A condition without a consequence, or the reverse, would be ignored. */
 function checkTogether(schema: JsonObject, place: string, walk: Walk): void {
   const { if: condition, then, else: otherwise } = schema
   if ((condition === undefined) !== (then === undefined && otherwise === undefined)) {
     report(walk, 'schema_invalid', place, 'needs if together with then or else')
-  }
-  const patterns = isJsonObject(schema.patternProperties) ? Object.keys(schema.patternProperties) : []
-  const names = isJsonObject(schema.properties) ? Object.keys(schema.properties) : []
-  for (const pattern of patterns) {
-    const matcher = linearPattern(pattern)
-    const twice = names.find((name) => matcher?.test(name) === true)
-    if (twice === undefined) continue
-    report(walk, 'schema_unsupported', place, `declares ${twice} in properties and by the pattern ${pattern}: keep one`)
   }
 }
 

@@ -113,7 +113,7 @@ describe('compile, whatever it is given', () => {
           })
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -127,7 +127,7 @@ describe('compile, whatever it is given', () => {
         if (result.kind === 'rejected') expect(result.errors.length).toBeGreaterThan(0)
         else expect(graphDocument.parse(result.document)).toEqual(result.document)
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     )
   })
 
