@@ -4,20 +4,21 @@ import { configMapType } from '../../../src/kube/core-types.ts'
 import { isNotFound } from '../../../src/kube/error.ts'
 import { refOf } from '../../../src/runtime/ownership.ts'
 import { Terminal, Wait } from '../../../src/runtime/result.ts'
+import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { lintStatus } from '../../kit/lint-status.ts'
-import { connect, eventsOf, installThings, newNamespace, run, stopAll } from './harness.ts'
-import { childOf, readyStatus, type Thing, thing, thingController, thingType } from './thing.ts'
+import { eventsOf, installThings, run, stopAll } from './harness.ts'
+import { childOf, readyStatus, type Thing, testTypes, thing, thingController, thingType } from './thing.ts'
 
 let client: KubeClient
 let namespace: string
 
 beforeAll(async () => {
-  client = connect()
+  client = testClient({ types: testTypes })
   await installThings(client)
 })
 beforeEach(async () => {
-  namespace = await newNamespace(client)
+  namespace = await freshNamespace(client)
 })
 afterEach(stopAll)
 afterAll(() => client.transport.close())

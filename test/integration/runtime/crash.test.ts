@@ -1,18 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { configMapType } from '../../../src/kube/core-types.ts'
+import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { lintStatus } from '../../kit/lint-status.ts'
-import { connect, installThings, newNamespace, run, stopAll } from './harness.ts'
-import { thing, thingController, thingType } from './thing.ts'
+import { installThings, run, stopAll } from './harness.ts'
+import { testTypes, thing, thingController, thingType } from './thing.ts'
 
 const finalizer = 'runtime.test/settle'
 let client: KubeClient
 
 beforeAll(async () => {
-  client = connect()
+  client = testClient({ types: testTypes })
   await installThings(client)
 })
 afterEach(stopAll)
@@ -21,7 +22,13 @@ afterAll(() => client.transport.close())
 /** Runs a manager in a process of its own, which kills itself at a write. */
 function startDoomed(namespace: string, number: number, moment: string): ChildProcess {
   const script = new URL('crashing-manager.ts', import.meta.url).pathname
-  const env = { ...process.env, NAMESPACE: namespace, CRASH_AT: String(number), CRASH_MOMENT: moment }
+  const env = {
+    ...process.env,
+    KUBECONFIG: inject('kubeconfig'),
+    NAMESPACE: namespace,
+    CRASH_AT: String(number),
+    CRASH_MOMENT: moment,
+  }
   return spawn(process.execPath, [script], { env, stdio: ['pipe', 'inherit', 'inherit'] })
 }
 
@@ -66,7 +73,7 @@ const moments = [
 test('a manager killed before or after any of its writes leaves nothing twice and nothing undone', async () => {
   const results: unknown[] = []
   for (const [number, moment] of moments) {
-    const namespace = await newNamespace(client)
+    const namespace = await freshNamespace(client)
     await client.create(thing('t', namespace, { children: 2, text: 'hello' }))
     const [, signal] = await once(startDoomed(namespace, number, moment), 'exit')
     expect(signal, `killed ${moment} write ${number}`).toBe('SIGKILL')

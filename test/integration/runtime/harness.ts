@@ -1,9 +1,7 @@
-import { KubeClient } from '../../../src/kube/client.ts'
-import { loadKubeConfig } from '../../../src/kube/config.ts'
-import { coreTypes, type Event, eventType, namespaceType } from '../../../src/kube/core-types.ts'
+import type { KubeClient } from '../../../src/kube/client.ts'
+import { type Event, eventType } from '../../../src/kube/core-types.ts'
 import { isAlreadyExists } from '../../../src/kube/error.ts'
 import { EventRecorder } from '../../../src/kube/events.ts'
-import { Transport } from '../../../src/kube/transport.ts'
 import type { KubeObject, Resource } from '../../../src/lib/object.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 import type { ControllerSpec, StatusBase } from '../../../src/runtime/controller.ts'
@@ -12,12 +10,7 @@ import { Manager, type ManagerOptions } from '../../../src/runtime/manager.ts'
 import { Metrics } from '../../../src/runtime/metrics.ts'
 import type { Write } from '../../../src/runtime/writer.ts'
 import { eventually } from '../../kit/eventually.ts'
-import { testTypes, thingCrd, thingType } from './thing.ts'
-
-/** A client of the control plane of this test run. */
-export function connect(kubeconfig: string | undefined = process.env.KUBECONFIG): KubeClient {
-  return new KubeClient(new Transport(loadKubeConfig({ kubeconfig })), [...coreTypes, ...testTypes])
-}
+import { thingCrd, thingType } from './thing.ts'
 
 /** Installs the test kind and waits until it is served. */
 export async function installThings(client: KubeClient): Promise<void> {
@@ -25,15 +18,6 @@ export async function installThings(client: KubeClient): Promise<void> {
     if (!isAlreadyExists(error)) throw error
   })
   await eventually(() => client.list(thingType))
-}
-
-let namespaces = 0
-
-/** A namespace of its own for a test. */
-export async function newNamespace(client: KubeClient): Promise<string> {
-  const name = `runtime-${process.pid}-${++namespaces}`
-  await client.create({ apiVersion: namespaceType.apiVersion, kind: namespaceType.kind, metadata: { name } })
-  return name
 }
 
 /** A running manager with one controller, and what it has done. */

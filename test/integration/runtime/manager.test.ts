@@ -1,20 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { configMapType } from '../../../src/kube/core-types.ts'
+import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { FakeClock } from '../../kit/fake-clock.ts'
-import { connect, installThings, newNamespace, Running, run, stopAll } from './harness.ts'
-import { readyStatus, thing, thingController, thingType } from './thing.ts'
+import { installThings, Running, run, stopAll } from './harness.ts'
+import { readyStatus, testTypes, thing, thingController, thingType } from './thing.ts'
 
 let client: KubeClient
 let namespace: string
 
 beforeAll(async () => {
-  client = connect()
+  client = testClient({ types: testTypes })
   await installThings(client)
 })
 beforeEach(async () => {
-  namespace = await newNamespace(client)
+  namespace = await freshNamespace(client)
 })
 afterEach(stopAll)
 afterAll(() => client.transport.close())
@@ -25,7 +26,7 @@ async function isReady(name: string, where = namespace) {
 }
 
 test('looks only at the namespaces it is given, and at all of those', async () => {
-  const [second, outside] = [await newNamespace(client), await newNamespace(client)]
+  const [second, outside] = [await freshNamespace(client), await freshNamespace(client)]
   await client.create(thing('outside', outside))
   const started = await run(client, namespace, thingController, { namespaces: [namespace, second] })
   await client.create(thing('a', namespace, { children: 1 }))

@@ -4,8 +4,9 @@ import { KubeClient, type WatchRequest } from '../../../src/kube/client.ts'
 import { configMapType, coreTypes } from '../../../src/kube/core-types.ts'
 import type { KubeObject, ResourceType } from '../../../src/lib/object.ts'
 import type { ControllerSpec } from '../../../src/runtime/controller.ts'
+import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 import { eventually } from '../../kit/eventually.ts'
-import { connect, installThings, newNamespace, run, stopAll } from './harness.ts'
+import { installThings, run, stopAll } from './harness.ts'
 import {
   childOf,
   readyStatus,
@@ -39,12 +40,12 @@ let slow: KubeClient
 let namespace: string
 
 beforeAll(async () => {
-  client = connect()
+  client = testClient({ types: testTypes })
   slow = new SlowWatchClient(client.transport, [...coreTypes, ...testTypes])
   await installThings(client)
 })
 beforeEach(async () => {
-  namespace = await newNamespace(client)
+  namespace = await freshNamespace(client)
 })
 afterEach(stopAll)
 afterAll(() => client.transport.close())
