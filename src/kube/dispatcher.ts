@@ -7,14 +7,11 @@ const connectTimeoutMillis = 10_000
 /** Longer than undici's four seconds, because a controller is quiet for minutes; shorter than what servers allow. */
 const keepAliveMillis = 55_000
 
-/** Two of these without an answer end a connection whose other side vanished without a word. */
-const pingMillis = 30_000
-
 /**
  * The connections to one API server: HTTP/2 where it is spoken, kept open, through the kubeconfig's `proxy-url` where
- * it has one (`http`, `https`, `socks5`).
+ * it has one (`http`, `https`, `socks5`). Pings end an HTTP/2 connection whose other side vanished without a word.
  */
-export function buildDispatcher(tls: TlsMaterial, proxyUrl: string | undefined): Dispatcher {
+export function buildDispatcher(tls: TlsMaterial, proxyUrl: string | undefined, pingMillis: number): Dispatcher {
   const options = {
     allowH2: true,
     keepAliveTimeout: keepAliveMillis,

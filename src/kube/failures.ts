@@ -139,7 +139,8 @@ export function isConnectionReset(error: unknown): boolean {
   return error instanceof KubeError && error.status === 0 && resetCodes.has(codeOf(error.cause) ?? '')
 }
 
-/** A stream stayed silent for longer than its idle timeout. */
-export function isIdleTimeout(error: unknown): boolean {
-  return error instanceof KubeError && error.status === 0 && codeOf(error.cause) === 'UND_ERR_BODY_TIMEOUT'
+/** A stream stayed silent for longer than its idle timeout, or its connection left a ping unanswered. */
+export function isSilence(error: unknown): boolean {
+  if (!(error instanceof KubeError) || error.status !== 0) return false
+  return codeOf(error.cause) === 'UND_ERR_BODY_TIMEOUT' || /unresponsive/.test(String(error.cause))
 }

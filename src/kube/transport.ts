@@ -40,6 +40,8 @@ export interface TransportOptions {
   readonly timeoutMillis?: number
   /** Largest answer that is read. Default 64 MiB. */
   readonly maxBodyBytes?: number
+  /** A connection that leaves a ping unanswered for so long is given up. Default 30,000. */
+  readonly pingMillis?: number
   /** Unix milliseconds; default the machine's clock. */
   readonly now?: () => number
   /** Told of every answer, refusals among them, for `rest_client_requests_total`; `<error>` where there was none. */
@@ -66,6 +68,7 @@ export class Transport {
   readonly #slots: Slots
   readonly #timeoutMillis: number
   readonly #maxBodyBytes: number
+  readonly #pingMillis: number
   readonly #now: () => number
   readonly #onAnswer: TransportOptions['onAnswer']
   #dispatcher: { readonly fingerprint: string; readonly value: Dispatcher } | undefined
@@ -80,6 +83,7 @@ export class Transport {
     this.#slots = new Slots(options.maxConcurrency ?? 32)
     this.#timeoutMillis = options.timeoutMillis ?? 30_000
     this.#maxBodyBytes = options.maxBodyBytes ?? 64 * 1024 * 1024
+    this.#pingMillis = options.pingMillis ?? 30_000
     this.#onAnswer = options.onAnswer
   }
 
@@ -242,7 +246,7 @@ export class Transport {
   #dispatcherFor(credential: Credential): Dispatcher {
     const present = this.#dispatcher
     if (present?.fingerprint === credential.tlsFingerprint) return present.value
-    const value = buildDispatcher(credential.tls, this.#proxyUrl)
+    const value = buildDispatcher(credential.tls, this.#proxyUrl, this.#pingMillis)
     this.#dispatcher = { fingerprint: credential.tlsFingerprint, value }
     // Waits for what is under way, watches among it; a certificate changed, nothing broke.
     present?.value.close().catch(() => {})

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../lib/json.ts'
 import type { KubeObject } from '../lib/object.ts'
 import { isExpired, KubeError, type Status } from './error.ts'
-import { errorFromStatus, isIdleTimeout } from './failures.ts'
+import { errorFromStatus, isSilence } from './failures.ts'
 import { readLines } from './lines.ts'
 import { needsList, Pacing, type WatchEnd, type WatchRestartReason, type WatchTiming } from './pacing.ts'
 import { pause } from './timing.ts'
@@ -146,7 +146,7 @@ function classify(error: unknown, established: boolean): EndCause {
 
 function reasonFor(error: KubeError, established: boolean): WatchRestartReason {
   if (isExpired(error as Error)) return 'expired'
-  if (error.status === 0) return !established ? 'refused' : isIdleTimeout(error) ? 'idle' : 'reset'
+  if (error.status === 0) return !established ? 'refused' : isSilence(error) ? 'idle' : 'reset'
   if (error.status === 401) return 'unauthorized'
   if (error.status === 403) return 'forbidden'
   if (error.status === 429) return 'overloaded'

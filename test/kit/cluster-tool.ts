@@ -1,5 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
+import { loadKubeConfig } from '../../src/kube/config.ts'
+import { Transport } from '../../src/kube/transport.ts'
+import { eventually } from './eventually.ts'
 
 /** A running control plane: etcd, API server, controller manager and scheduler, without nodes. */
 export interface ControlPlane {
@@ -55,4 +59,30 @@ async function firstLine(child: ChildProcess): Promise<string> {
 
 function failed(code: number | null): never {
   throw new Error(`hack/cluster/cluster did not start a control plane (exit code ${code}); its errors stand above`)
+}
+
+/**
+ * Kills the API server of a control plane with SIGKILL. The returned function starts it again, as it was, and resolves
+ * when it is ready; it dies with this process.
+ */
+export async function killApiServer(controlPlane: ControlPlane): Promise<() => Promise<ChildProcess>> {
+  const pid = Number.parseInt(await readFile(`${controlPlane.dir}/run/kube-apiserver.pid`, 'utf8'), 10)
+  const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').filter((word) => word !== '')
+  process.kill(pid, 'SIGKILL')
+  return async () => {
+    // The shell ends the server when this process lets go of its standard input.
+    const tied = ['-c', '"$@" >/dev/null 2>&1 & cat >/dev/null; kill -9 $!', 'sh', ...command]
+    const child = spawn('sh', tied, { stdio: ['pipe', 'ignore', 'inherit'] })
+    await untilReady(controlPlane)
+    return child
+  }
+}
+
+async function untilReady(controlPlane: ControlPlane): Promise<void> {
+  const transport = new Transport(loadKubeConfig({ kubeconfig: controlPlane.kubeconfig }))
+  try {
+    await eventually(() => transport.text({ path: '/readyz', timeoutMillis: 2_000 }), { timeout: 60_000 })
+  } finally {
+    await transport.close()
+  }
 }

@@ -19,7 +19,12 @@ export interface TestClientOptions extends TransportOptions {
 
 /** A client of the run's control plane, as its administrator by default. */
 export function testClient(options: TestClientOptions = {}): KubeClient {
-  const config = withServer(testKubeConfig(options.user), options.server)
+  return clientOf(testKubeConfig(options.user), options)
+}
+
+/** A client by any kubeconfig. */
+export function clientOf(kubeconfig: KubeConfig, options: Omit<TestClientOptions, 'user'> = {}): KubeClient {
+  const config = withServer(kubeconfig, options.server)
   return new KubeClient(new Transport(config, options), [...coreTypes, ...(options.types ?? [])])
 }
 
@@ -35,7 +40,7 @@ function userKubeconfig(user: string): string {
 }
 
 /** The same credentials for the same server behind another address. */
-export function withServer(config: KubeConfig, server: string | undefined): KubeConfig {
+function withServer(config: KubeConfig, server: string | undefined): KubeConfig {
   if (server === undefined) return config
   const moved = new KubeConfig()
   moved.loadFromOptions({
