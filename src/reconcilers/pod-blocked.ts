@@ -1,5 +1,5 @@
 import type { Observed, PodOutcome } from './pod-outcome.ts'
-import { mainState, statusesOf } from './pod-state.ts'
+import { mainState, quote, statusesOf } from './pod-state.ts'
 
 /** How long a pod may fail to start before its run is given up, in milliseconds. */
 const patienceMillis = 120_000
@@ -74,8 +74,7 @@ function giveUpAfter(
   const since = blockedSince === undefined ? now.getTime() : Date.parse(blockedSince)
   const left = since + patience - now.getTime()
   if (left > 0) return { kind: 'waiting', blocked: true, reason, message, again: left }
-  const detail = said === undefined || said === '' ? '' : ` (${said.slice(0, 512)})`
-  return { kind: 'failed', cause: 'Refused', reason, message: `${message}${detail}` }
+  return { kind: 'failed', cause: 'Refused', reason, message, ...quote(said) }
 }
 
 function unschedulable({ pod }: Observed): PodOutcome | undefined {
@@ -94,7 +93,7 @@ function notMade({ refusal }: Observed): PodOutcome | undefined {
     const message = `The ResourceQuota ${quota} of the namespace has no room for the pod. It starts when there is; raise the quota or let other pods end`
     return { kind: 'waiting', blocked: false, reason: 'QuotaExceeded', message }
   }
-  const said = refusal.replace(/^Error creating: /, '').replace(/pods "[^"]*"/g, 'the pod')
-  const message = `The pod cannot be made: ${said.slice(0, 512)}`
-  return { kind: 'waiting', blocked: false, reason: 'PodRefused', message }
+  const detail = refusal.replace(/^Error creating: /, '').replace(/pods "[^"]*"/g, 'the pod')
+  const message = 'The pod cannot be made; the Environment or the namespace asks for something that is not allowed'
+  return { kind: 'waiting', blocked: false, reason: 'PodRefused', message, ...quote(detail) }
 }

@@ -5,7 +5,15 @@ import type { DeepReadonly } from '../lib/readonly.ts'
 import { blockedStart } from './pod-blocked.ts'
 import { loss } from './pod-loss.ts'
 import { containerNames } from './pod-spec.ts'
-import { deletionAskedAfter, jobEnd, mainState, outOfMemory, type Terminated, terminatedState } from './pod-state.ts'
+import {
+  deletionAskedAfter,
+  jobEnd,
+  mainState,
+  outOfMemory,
+  quote,
+  type Terminated,
+  terminatedState,
+} from './pod-state.ts'
 
 /** One incarnation as the caches show it. */
 export interface Observed {
@@ -32,6 +40,8 @@ export interface Observed {
 export interface Words {
   readonly reason: string
   readonly message: string
+  /** What a program said about it, word for word: it may change by itself, and belongs in no condition. */
+  readonly detail?: string
 }
 
 export type PodOutcome =
@@ -53,6 +63,8 @@ export type PodOutcome =
 
 /** The Job controller acts on the deadline itself; where it does not within this time, we do. */
 const slowJobControllerMillis = 15_000
+/** An output that takes longer to arrive is worth a word. */
+const slowReportMillis = 10_000
 
 /**
  * What became of an incarnation. The order decides between facts that are true at once: success before everything, then
@@ -148,54 +160,57 @@ function isOverdue(observed: Observed): boolean {
 function failedInput({ pod }: Observed): PodOutcome | undefined {
   const input = terminatedState(pod, containerNames.input)
   if (input === undefined || input.exitCode === 0) return undefined
-  const said = input.message?.trim() ?? ''
   switch (input.exitCode) {
-    case runnerExits.NetworkNotIsolated: {
-      const message =
-        'The pod reaches what an isolated pod must not reach: the cluster does not enforce the NetworkPolicy graphwright-runner. Install or repair a network plugin that does, or set network: open in the Environment'
-      return { kind: 'failed', cause: 'Refused', reason: 'NetworkNotIsolated', message }
-    }
+    case runnerExits.NetworkNotIsolated:
+      return failedBefore('Refused', 'NetworkNotIsolated', notIsolated)
     case runnerExits.GatewayUnreachable:
       return {
         kind: 'lost',
         started: false,
         reason: 'GatewayUnreachable',
         message: 'The pod could not reach the gateway',
+        ...quote(input.message),
       }
     case runnerExits.Refused:
-      return {
-        kind: 'failed',
-        cause: 'Refused',
-        reason: 'GatewayRefused',
-        message: told('The gateway refused the pod', said),
-      }
+      return failedBefore('Refused', 'GatewayRefused', 'The gateway refused the pod', input.message)
     default: {
-      const message = told(`The container input ended with exit code ${input.exitCode}`, said)
-      return { kind: 'failed', cause: 'Infrastructure', reason: 'InputFailed', message }
+      const message = `The container input ended with exit code ${input.exitCode}`
+      return failedBefore('Infrastructure', 'InputFailed', message, input.message)
     }
   }
 }
 
-function told(what: string, said: string): string {
-  return said === '' ? what : `${what}: ${said.slice(0, 512)}`
+const notIsolated =
+  'The pod reaches what an isolated pod must not reach: the cluster does not enforce the NetworkPolicy graphwright-runner. Install or repair a network plugin that does, or set network: open in the Environment'
+
+function failedBefore(cause: RunCause, reason: string, message: string, said?: string): PodOutcome {
+  return { kind: 'failed', cause, reason, message, ...quote(said) }
 }
 
 /** The kubelet ended the pod for using more disk than it may. Under node pressure it is a disruption instead. */
 function evicted({ pod }: Observed): PodOutcome | undefined {
   if (pod?.status?.phase !== 'Failed' || pod.status.reason !== 'Evicted') return undefined
-  const message = told('The pod used more disk than it may and was ended', pod.status.message ?? '')
-  return { kind: 'failed', cause: 'Resource', reason: 'DiskLimitExceeded', message }
+  return {
+    kind: 'failed',
+    cause: 'Resource',
+    reason: 'DiskLimitExceeded',
+    message: 'The pod used more disk than it may and was ended. Raise workspaceSize of the Environment or write less',
+    ...quote(pod.status.message),
+  }
 }
 
 function failedCommand({ job, pod }: Observed): PodOutcome | undefined {
   const main = terminatedState(pod, containerNames.agent)
   if (main === undefined || main.exitCode === 0) return undefined
   if (couldNotStart(main)) {
-    const message = told(
-      'The command of the container could not be started. Check command and image',
-      main.message ?? '',
-    )
-    return { kind: 'failed', cause: 'Refused', reason: 'ContainerCannotStart', message, exitCode: main.exitCode }
+    return {
+      kind: 'failed',
+      cause: 'Refused',
+      reason: 'ContainerCannotStart',
+      message: 'The command of the container could not be started. Check command and image',
+      ...quote(main.message),
+      exitCode: main.exitCode,
+    }
   }
   // Whoever ends a pod deletes it first: until the Job says why, the exit code may be theirs and not the command's.
   const ended = pod !== undefined && pod.metadata.deletionTimestamp !== undefined && jobEnd(job) === undefined
@@ -224,19 +239,22 @@ function unknownEnd({ job, result, pod }: Observed): PodOutcome | undefined {
     return { kind: 'failed', cause: 'Indeterminate', reason: 'ResultMissing', message, exitCode: 0, startedAt }
   }
   if (end.type === 'FailureTarget') return undefined
-  const message = told('The Job failed and its pod does not say why', end.message ?? '')
-  return { kind: 'failed', cause: 'Indeterminate', reason: 'CauseUnknown', message }
+  const message = 'The Job failed and its pod does not say why. Look at what it did before you start it again'
+  return { kind: 'failed', cause: 'Indeterminate', reason: 'CauseUnknown', message, ...quote(end.message) }
 }
 
-function underWay({ pod, startSeen }: Observed): PodOutcome {
+function underWay({ pod, startSeen, now }: Observed): PodOutcome {
   const { running, terminated } = mainState(pod)
+  const startedAt = running?.startedAt ?? terminated?.startedAt
+  const words = { reason: 'Running', message: 'The command runs' }
   if (terminated !== undefined) {
-    const message = 'The command has ended; its output is being taken'
-    return { kind: 'running', startedAt: terminated.startedAt, reason: 'Reporting', message }
+    // Reporting takes a moment, in which the gateway writes to this very status: nothing is worth saying before it is slow.
+    const left = Date.parse(terminated.finishedAt ?? '') + slowReportMillis - now.getTime()
+    if (left > 0) return { kind: 'running', startedAt, ...words, again: left }
+    const message = 'The command has ended; its output is on its way to the gateway'
+    return { kind: 'running', startedAt, reason: 'Reporting', message }
   }
-  if (running !== undefined || startSeen) {
-    return { kind: 'running', startedAt: running?.startedAt, reason: 'Running', message: 'The command runs' }
-  }
+  if (running !== undefined || startSeen) return { kind: 'running', startedAt, ...words }
   if (pod === undefined) return { kind: 'starting', reason: 'PodPending', message: 'The pod is being made' }
   return { kind: 'starting', reason: 'PodStarting', message: 'The pod is starting' }
 }

@@ -93,3 +93,9 @@ export function mayHaveStarted(pod: AnyPod, { podRecorded, startSeen }: Pick<Obs
   const reported = phase === 'Failed' || phase === 'Succeeded'
   return !reported || conditionTrue(pod, 'DisruptionTarget')?.reason === 'DeletionByPodGC'
 }
+
+/** What a program said, if it said anything, no longer than people read. */
+export function quote(said: string | undefined): { readonly detail?: string } {
+  const detail = said?.trim().slice(0, 512) ?? ''
+  return detail === '' ? {} : { detail }
+}

@@ -56,7 +56,12 @@ const ended: Row[] = [
   },
   {
     is: 'exit code 0 and no result yet: not done',
-    observed: { pod: podWith(started(exited(0))) },
+    observed: { pod: podWith(started(exited(0, { finishedAt: secondsAgo(3) }))) },
+    outcome: { kind: 'running', reason: 'Running', again: 7000 },
+  },
+  {
+    is: 'a result that is slow to arrive',
+    observed: { pod: podWith(started(exited(0, { finishedAt: secondsAgo(10) }))) },
     outcome: { kind: 'running', reason: 'Reporting' },
   },
   {
@@ -151,7 +156,7 @@ const ended: Row[] = [
       kind: 'failed',
       cause: 'Infrastructure',
       reason: 'InputFailed',
-      message: expect.stringContaining('no space'),
+      detail: 'no space left',
     },
   },
   {
@@ -268,7 +273,7 @@ const lost: Row[] = [
   {
     is: 'a pod is being deleted and nobody has said why: wait for the Job',
     observed: { pod: podWith(started(exited(143, { finishedAt: secondsAgo(1) }), { phase: 'Failed' }), beingDeleted) },
-    outcome: { kind: 'running', reason: 'Reporting' },
+    outcome: { kind: 'running', reason: 'Running' },
   },
   {
     is: 'a command that failed long before its pod was deleted',
@@ -317,7 +322,8 @@ const starting: Row[] = [
         kind: 'failed',
         cause: 'Refused',
         reason: 'ImageUnavailable',
-        message: expect.stringMatching(/no\/such:1.*said by the kubelet/),
+        message: expect.stringContaining('no/such:1'),
+        detail: 'said by the kubelet',
       },
     },
   ]),
@@ -386,7 +392,7 @@ const starting: Row[] = [
     outcome: {
       kind: 'waiting',
       reason: 'PodRefused',
-      message: 'The pod cannot be made: the pod is forbidden: no PriorityClass with name low was found',
+      detail: 'the pod is forbidden: no PriorityClass with name low was found',
     },
   },
   {

@@ -1,0 +1,87 @@
+import { type Agent, type AgentStatus, type AgentVersion, agentVersion } from '../api/agent.ts'
+import { labels } from '../api/labels.ts'
+import { isControlledBy } from '../kube/owner-references.ts'
+import { digestJson } from '../lib/digest.ts'
+import { agentVersionName } from '../lib/names.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import { type ConditionInput, setCondition } from '../runtime/conditions.ts'
+import type { ReconcileContext } from '../runtime/controller.ts'
+import { type ReconcileResult, Terminal } from '../runtime/result.ts'
+
+type Seen = DeepReadonly<Agent>
+type Version = DeepReadonly<AgentVersion>
+
+/**
+ * Publishes the configuration of an Agent: an immutable AgentVersion for each change of what it runs. The name is the
+ * lock: two managers that publish at once publish one version.
+ */
+export function reconcileAgent(agent: Seen, { read, now }: ReconcileContext): ReconcileResult<AgentStatus> {
+  const versions = read.list(agentVersion, agent.metadata.namespace)
+  return planAgent(agent, versions, now)
+}
+
+/** @param versions all AgentVersions of the namespace */
+export function planAgent(agent: Seen, versions: readonly Version[], now: Date): ReconcileResult<AgentStatus> {
+  const { runtime, repeatSafe } = agent.spec
+  const digest = digestJson({ runtime, repeatSafe })
+  const newest = newestOf(versions.filter((version) => isControlledBy(version, agent)))
+  if (newest?.spec.digest === digest) {
+    const ready = { status: 'True', reason: 'Published', message: 'The newest version is what the spec says' } as const
+    return { status: statusOf(agent, newest, ready, now) }
+  }
+  const ready = {
+    status: 'Unknown',
+    reason: 'Publishing',
+    message: 'A version of the current spec is being published',
+  } as const
+  return { create: [nextVersion(agent, versions, digest)], status: statusOf(agent, newest, ready, now) }
+}
+
+function newestOf(versions: readonly Version[]): Version | undefined {
+  return versions.reduce<Version | undefined>(
+    (newest, version) => (newest === undefined || version.spec.version > newest.spec.version ? version : newest),
+    undefined,
+  )
+}
+
+/** Numbers are never used twice, not even by another Agent that had the same name before. */
+function nextVersion(agent: Seen, versions: readonly Version[], digest: string): AgentVersion {
+  const { name, namespace } = agent.metadata
+  const { runtime, repeatSafe } = structuredClone(agent.spec) as Agent['spec']
+  const namesakes = versions.filter(({ spec }) => spec.agent === name).map(({ spec }) => spec.version)
+  const number = Math.max(0, agent.status?.latestVersion?.number ?? 0, ...namesakes) + 1
+  const versionName = agentVersionName(name, number)
+  if (versionName.length > 63) {
+    const message =
+      'The name of the Agent leaves no room for the number of a version: choose one of at most 57 characters'
+    throw new Terminal('NameTooLong', message)
+  }
+  return {
+    apiVersion: agentVersion.apiVersion,
+    kind: agentVersion.kind,
+    metadata: {
+      name: versionName,
+      ...(namespace !== undefined && { namespace }),
+      labels: { [labels.agent]: name },
+    },
+    spec: { agent: name, version: number, digest, runtime, repeatSafe },
+  }
+}
+
+function statusOf(
+  agent: Seen,
+  newest: Version | undefined,
+  ready: Omit<ConditionInput, 'type'>,
+  now: Date,
+): AgentStatus {
+  const { conditions, latestVersion } = agent.status ?? {}
+  const latest = newest === undefined ? latestVersion : versionReference(newest)
+  return {
+    ...(latest !== undefined && { latestVersion: latest }),
+    conditions: setCondition(conditions, { type: 'Ready', ...ready }, agent.metadata.generation ?? 0, now),
+  }
+}
+
+function versionReference({ metadata, spec }: Version): NonNullable<AgentStatus['latestVersion']> {
+  return { name: metadata.name, number: spec.version, digest: spec.digest, uid: metadata.uid ?? '' }
+}
