@@ -14,9 +14,10 @@ import { Transport } from '../kube/transport.ts'
 import { version } from '../lib/version.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { startHealthServer } from '../runtime/health.ts'
-import { createLogger, type LogLevel, logLevels } from '../runtime/log.ts'
+import { createLogger, type LogLevel } from '../runtime/log.ts'
 import { Metrics } from '../runtime/metrics.ts'
 import { Shutdown } from '../runtime/shutdown.ts'
+import { logLevelOf, ownNamespace, portOf } from './flags.ts'
 
 interface Flags {
   readonly dataDir: string
@@ -69,29 +70,13 @@ function parseFlags(args: readonly string[]): Flags {
       'log-level': { type: 'string', default: 'info' },
     },
   })
-  const namespace = process.env.POD_NAMESPACE
-  if (namespace === undefined || namespace === '') {
-    throw new Error('the environment variable POD_NAMESPACE must name the namespace that the operator is installed in')
-  }
   return {
     dataDir: values['data-dir'],
     port: portOf('--port', values.port),
     metricsPort: portOf('--metrics-port', values['metrics-port']),
     logLevel: logLevelOf(values['log-level']),
-    namespace,
+    namespace: ownNamespace(),
   }
-}
-
-function portOf(flag: string, text: string): number {
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port <= 65535) return port
-  throw new Error(`${flag} ${text} is no port`)
-}
-
-function logLevelOf(text: string): LogLevel {
-  const level = logLevels.find((known) => known === text)
-  if (level === undefined) throw new Error(`--log-level ${text} is none of ${logLevels.join(', ')}`)
-  return level
 }
 
 function answerMetrics(metrics: Metrics): NonNullable<AppOptions['onAnswer']> {

@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls'
 import { installation } from '../api/installation.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Secret, secretType } from '../kube/core-types.ts'
@@ -14,12 +15,13 @@ export class CertificateSource {
   readonly #first = Promise.withResolvers<ServingCertificate>()
   #handler: ((certificate: ServingCertificate) => void) | undefined
 
-  constructor(client: KubeClient, namespace: string) {
+  /** @param onProblem told why a certificate in the Secret cannot be used; the one before stays in use */
+  constructor(client: KubeClient, namespace: string, onProblem: (error: unknown) => void) {
     const fieldSelector = `metadata.name=${installation.gatewayTlsSecret}`
     this.#informer = new Informer(client, secretType, { namespace, fieldSelector })
     this.#informer.onChange(({ type, object }) => {
       const certificate = type === 'deleted' ? undefined : certificateOf(object)
-      if (certificate === undefined) return
+      if (certificate === undefined || !isUsable(certificate, onProblem)) return
       this.#first.resolve(certificate)
       this.#handler?.(certificate)
     })
@@ -44,6 +46,16 @@ function certificateOf(secret: DeepReadonly<Secret>): ServingCertificate | undef
   const cert = decoded(secret.data?.['tls.crt'])
   const key = decoded(secret.data?.['tls.key'])
   return cert === undefined || key === undefined ? undefined : { cert, key }
+}
+
+function isUsable(certificate: ServingCertificate, onProblem: (error: unknown) => void): boolean {
+  try {
+    createSecureContext({ ...certificate })
+    return true
+  } catch (error) {
+    onProblem(error)
+    return false
+  }
 }
 
 function decoded(value: string | undefined): string | undefined {

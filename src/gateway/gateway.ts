@@ -50,7 +50,9 @@ export class Gateway {
         options.onWatchRestart?.(runKind.kind, reason)
       },
     })
-    this.#certificates = new CertificateSource(client, namespace)
+    this.#certificates = new CertificateSource(client, namespace, (error) => {
+      log.error({ error }, 'the Secret of the serving certificate holds none that can be used')
+    })
     const { recordWaitMillis, onAnswer } = options
     const runs = new Runs({
       client,

@@ -56,7 +56,10 @@ export async function ensureCertificates(client: KubeClient, options: Certificat
   return { caPem: ca.cert, renewAt: earlier(renewalOf(ca.cert), renewalOf(serving.cert)) }
 }
 
-/** Keeps the certificates fresh until the signal aborts. Failures are told and tried again a minute later. */
+/**
+ * Keeps the certificates fresh until the signal aborts. Failures are told and tried again a minute later.
+ * @throws {CertificateError} when the CA got another key: who was started with the old one has to start again
+ */
 export async function keepCertificates(
   client: KubeClient,
   options: CertificatesOptions & {
@@ -66,16 +69,19 @@ export async function keepCertificates(
   },
 ): Promise<void> {
   const { clock, signal } = options
+  let known: string | undefined
   while (!signal.aborted) {
-    const wait = await ensureCertificates(client, options).then(
-      ({ renewAt }) => Math.max(60_000, renewAt.getTime() - clock.now().getTime()),
-      (error: unknown) => {
-        if (!signal.aborted) options.onError(error)
-        return 60_000
-      },
-    )
-    // Looks in once an hour, because somebody may have deleted a Secret.
-    await clock.sleep(Math.min(wait, 3_600_000), signal).catch(() => {})
+    const current = await ensureCertificates(client, options).catch((error: unknown) => {
+      if (!signal.aborted) options.onError(error)
+      return undefined
+    })
+    if (current !== undefined) {
+      known ??= keyOf(current.caPem)
+      if (known !== keyOf(current.caPem)) throw new CertificateError('the CA was replaced by one with another key')
+    }
+    // Looks in at least once an hour, because somebody may have deleted a Secret.
+    const due = current === undefined ? 0 : current.renewAt.getTime() - clock.now().getTime()
+    await clock.sleep(Math.min(Math.max(due, 60_000), 3_600_000), signal).catch(() => {})
   }
 }
 
@@ -221,6 +227,10 @@ export function isIssuedBy(cert: string, ca: string): boolean {
   const authority = new X509Certificate(ca)
   const certificate = new X509Certificate(cert)
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+}
+
+function keyOf(cert: string): string {
+  return new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'pem' }).toString()
 }
 
 function earlier(a: Date, b: Date): Date {

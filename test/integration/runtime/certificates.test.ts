@@ -61,19 +61,25 @@ describe('certificates', () => {
   it('are renewed after two thirds of their life under the same CA, and served without a restart', async () => {
     await installCrds(client)
     const namespace = await freshNamespace(client)
-    const { caPem, renewAt } = await ensureCertificates(client, { namespace, clock: systemClock })
+    const { caPem, renewAt } = await ensureCertificates(client, { namespace, clock: later(-61) })
     const folder = mkdtempSync(join(tmpdir(), 'graphwright-certificates-'))
     const contents = await ContentFiles.open(folder)
-    const gateway = new Gateway({ client, contents, namespace, clock: systemClock, log: silentLogger })
+    const complaints: string[] = []
+    const log = { ...silentLogger, error: (_fields: object, message: string) => complaints.push(message) }
+    const gateway = new Gateway({ client, contents, namespace, clock: systemClock, log })
     await gateway.start()
     try {
       const before = await servedSerial(gateway.port, namespace, caPem)
-      const renewed = await ensureCertificates(client, { namespace, clock: later(61) })
+      const renewed = await ensureCertificates(client, { namespace, clock: systemClock })
       expect(renewed.renewAt > renewAt).toBe(true)
       expect(renewed.caPem).toBe(caPem)
       await eventually(async () => {
         expect(await servedSerial(gateway.port, namespace, caPem)).not.toBe(before)
       })
+      const after = await servedSerial(gateway.port, namespace, caPem)
+      await breakKey(namespace)
+      await eventually(() => complaints.length > 0)
+      expect(await servedSerial(gateway.port, namespace, caPem)).toBe(after)
     } finally {
       await gateway.stop(0)
       rmSync(folder, { recursive: true, force: true })
@@ -132,6 +138,13 @@ describe('certificates', () => {
     stop.abort()
   })
 })
+
+/** What a slip of the hand leaves: a key that does not belong to the certificate. */
+async function breakKey(namespace: string): Promise<void> {
+  const ref = { apiVersion: 'v1', kind: 'Secret', namespace, name: 'graphwright-gateway-tls' }
+  const { data } = await secretOf(namespace, 'graphwright-ca')
+  await client.mergePatch(ref, { data: { 'tls.key': data?.['tls.key'] ?? '' } })
+}
 
 async function servedSerial(port: number, namespace: string, ca: string): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', ca, servername: `graphwright-gateway.${namespace}.svc` })
