@@ -1,0 +1,44 @@
+import { agent, agentVersion } from '../api/agent.ts'
+import { automation } from '../api/automation.ts'
+import { type AutomationFiring, type AutomationFiringStatus, automationFiring } from '../api/automation-firing.ts'
+import { automationProgram } from '../api/automation-program.ts'
+import { environment } from '../api/environment.ts'
+import { fieldManagers } from '../api/labels.ts'
+import { session } from '../api/session.ts'
+import { serviceAccountType } from '../kube/core-types.ts'
+import { keyOf, type ObjectKey } from '../lib/object.ts'
+import { createFiringReconciler } from '../reconcilers/automation-firing.ts'
+import { isSettledFiring } from '../reconcilers/firing-phase.ts'
+import type { ProgramTools } from '../reconcilers/firing-program.ts'
+import { summarizeFiring } from '../reconcilers/firing-status.ts'
+import { firingsByAutomation } from '../reconcilers/indexes.ts'
+import { type ControllerSpec, watch, watchOwned } from '../runtime/controller.ts'
+import type { Reader } from '../runtime/result.ts'
+
+/** Needs the index {@link firingsByAutomation} on firings. */
+export function automationFiringController(
+  tools: ProgramTools,
+): ControllerSpec<AutomationFiring, AutomationFiringStatus> {
+  return {
+    name: 'automationfiring',
+    for: automationFiring,
+    ready: 'Succeeded',
+    fieldManager: fieldManagers.manager,
+    reconcile: createFiringReconciler(tools),
+    summarize: summarizeFiring,
+    watches: [
+      watchOwned(session, automationFiring),
+      watch(automation, ({ metadata }, read) => waitingFirings(keyOf(metadata), read)),
+    ],
+    reads: [automationProgram, environment, agent, agentVersion, serviceAccountType],
+    concurrency: 8,
+  }
+}
+
+/** Firings that the Automation has not started yet, as far as is known: those under way do not depend on it. */
+function waitingFirings(key: ObjectKey, read: Reader): ObjectKey[] {
+  return read
+    .byIndex(automationFiring, firingsByAutomation.name, key)
+    .filter((firing) => firing.status?.admission === undefined && !isSettledFiring(firing))
+    .map(({ metadata }) => keyOf(metadata))
+}

@@ -1,0 +1,138 @@
+import { type Automation, automation } from '../api/automation.ts'
+import { type AutomationFiring, type AutomationFiringStatus, automationFiring } from '../api/automation-firing.ts'
+import { labels, managedByValue } from '../api/labels.ts'
+import { controllerOf, ownedBy } from '../kube/owner-references.ts'
+import type { KubeObject } from '../lib/object.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import type { Advance } from '../program/advance.ts'
+import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
+import type { EventInput, ReconcileResult } from '../runtime/result.ts'
+import { admit } from './firing-admission.ts'
+import type { Firing, Pending, Rejection } from './firing-checks.ts'
+import { isSettledFiring } from './firing-phase.ts'
+import { nextMove, type ProgramTools } from './firing-program.ts'
+import { type FiringNews, firingStatus } from './firing-status.ts'
+import { sessionFor } from './session-object.ts'
+
+type Result = ReconcileResult<AutomationFiringStatus>
+
+/**
+ * Runs firings: admits each once, when its Automation has started it, then advances its program until it has a result.
+ * The admission is a write of its own, before anything takes effect; a Session is created before it is recorded.
+ */
+export function createFiringReconciler(tools: ProgramTools): Reconcile<AutomationFiring, AutomationFiringStatus> {
+  return async (firing, context) => {
+    if (isSettledFiring(firing)) return {}
+    const apply = claim(firing, context)
+    const result = await pass(firing, context, tools)
+    return { ...result, ...(apply.length > 0 && { apply }) }
+  }
+}
+
+async function pass(firing: Firing, context: ReconcileContext, tools: ProgramTools): Promise<Result> {
+  const admission = firing.status?.admission
+  if (admission !== undefined) {
+    const answer = await nextMove(firing, admission, context, tools)
+    const create = answer.sessions.map((wanted) => sessionFor(firing, admission, wanted))
+    return { create, ...progress(firing, answer, context.now) }
+  }
+  const decision = await admit(firing, context)
+  if (decision.kind === 'end') return reject(firing, decision, context.now)
+  if (decision.kind === 'pending') return wait(firing, decision, context.now)
+  const note = `Admitted with ${decision.admission.pins.map(({ version }) => version).join(', ')}.`
+  return {
+    status: firingStatus(firing, { phase: 'Running', admission: decision.admission }, context.now),
+    events: [{ type: 'Normal', reason: 'Admitted', note, action: 'Admit' }],
+  }
+}
+
+/**
+ * People create firings bare: the Automation becomes their owner, and they get the labels they are found by. Firings
+ * of other Automations of the same name, or with a controlling owner already, are left as they are.
+ */
+function claim(firing: Firing, { read }: ReconcileContext): KubeObject[] {
+  const { name, namespace } = firing.metadata
+  const found = read.get(automation, `${namespace}/${firing.spec.automation.name}`)
+  if (found === undefined || !mayOwn(found, firing)) return []
+  const graph = found.metadata.labels?.[labels.graph]
+  const wanted = {
+    [labels.managedBy]: managedByValue,
+    [labels.automation]: found.metadata.name,
+    ...(graph !== undefined && { [labels.graph]: graph }),
+  }
+  const isLabelled = Object.entries(wanted).every(([label, value]) => firing.metadata.labels?.[label] === value)
+  if (isLabelled && controllerOf(firing) !== undefined) return []
+  const metadata = { name, ...(namespace !== undefined && { namespace }), labels: wanted }
+  const { apiVersion, kind } = automationFiring
+  return [{ apiVersion, kind, metadata: { ...metadata, ownerReferences: [ownedBy(found)] } }]
+}
+
+function mayOwn({ metadata }: DeepReadonly<Automation>, firing: Firing): boolean {
+  const { uid } = firing.spec.automation
+  const owner = controllerOf(firing)?.uid
+  return (uid === undefined || uid === metadata.uid) && (owner === undefined || owner === metadata.uid)
+}
+
+function reject(firing: Firing, { phase, reason, message }: Rejection, now: Date): Result {
+  const result = phase === 'Failed' ? 'failed' : undefined
+  return {
+    status: firingStatus(firing, { phase, reason, message, result }, now),
+    events: [{ type: 'Warning', reason, note: message, action: 'Admit' }],
+  }
+}
+
+function wait(firing: Firing, { reason, message, after }: Pending, now: Date): Result {
+  const status = firingStatus(firing, { phase: 'Pending', reason, message }, now)
+  return { status, ...(after !== undefined && { after }) }
+}
+
+function progress(firing: Firing, answer: Advance, now: Date): Pick<Result, 'status' | 'events'> {
+  const news = newsOf(answer)
+  const status = firingStatus(firing, { ...news, step: answer.current, steps: answer.outcomes }, now)
+  return { status, events: [...startEvents(answer), ...endEvents(firing, answer, news)] }
+}
+
+const phases = { completed: 'Succeeded', failed: 'Failed', cancelled: 'Cancelled' } as const
+
+function newsOf({ result, failure, waiting, output }: Advance): FiringNews {
+  if (result !== undefined) return { phase: phases[result], result, output, ...failure }
+  if (waiting !== undefined) return { phase: 'Waiting', ...waiting }
+  // A failure is told at once, though what runs beside it has not settled yet.
+  return { phase: 'Running', ...failure }
+}
+
+function startEvents({ sessions }: Advance): EventInput[] {
+  return sessions.map(({ step, missing }) => {
+    const lacks = missing.length === 0 ? '' : ` The event lacks ${missing.join(', ')}: left empty in the prompt.`
+    const note = `Step ${step} started.${lacks}`.slice(0, 1024)
+    return { type: 'Normal', reason: 'StepStarted', note, action: 'Start' }
+  })
+}
+
+function endEvents(
+  firing: Firing,
+  { outcomes, failure }: Advance,
+  { phase, reason, message }: FiringNews,
+): EventInput[] {
+  const events: EventInput[] = []
+  const recorded = firing.status?.steps ?? {}
+  const isNew = Object.entries(outcomes).some(([id, { kind }]) => kind === 'failed' && recorded[id]?.kind !== 'failed')
+  if (isNew && failure !== undefined) {
+    events.push({ type: 'Warning', reason: 'StepFailed', note: failure.message.slice(0, 1024), action: 'Advance' })
+  }
+  if (phase === 'Succeeded') {
+    events.push({
+      type: 'Normal',
+      reason: 'Succeeded',
+      note: 'All steps that were to run have completed.',
+      action: 'End',
+    })
+  }
+  if (phase === 'Failed' || phase === 'Cancelled') {
+    events.push({ type: 'Warning', reason: phase, note: `${reason}: ${message}`.slice(0, 1024), action: 'End' })
+  }
+  if (phase === 'Waiting' && firing.status?.reason !== reason) {
+    events.push({ type: 'Warning', reason: reason ?? phase, note: (message ?? '').slice(0, 1024), action: 'Wait' })
+  }
+  return events
+}
