@@ -1,0 +1,132 @@
+import { hostname } from 'node:os'
+import { parseArgs } from 'node:util'
+import { installation } from '../api/installation.ts'
+import { kinds } from '../api/kinds.ts'
+import { gatewayPort, podPaths } from '../api/run-api.ts'
+import { addControllers } from '../controllers/all.ts'
+import { KubeClient } from '../kube/client.ts'
+import { loadKubeConfig } from '../kube/config.ts'
+import { coreTypes, serviceType } from '../kube/core-types.ts'
+import { EventRecorder } from '../kube/events.ts'
+import { whoAmI } from '../kube/identity.ts'
+import { Transport } from '../kube/transport.ts'
+import { version } from '../lib/version.ts'
+import { defaultJobRetentionSeconds, type JobSettings } from '../reconcilers/job.ts'
+import { ensureCertificates, keepCertificates } from '../runtime/certificates.ts'
+import { systemClock } from '../runtime/clock.ts'
+import { ContentClient } from '../runtime/content-client.ts'
+import { startHealthServer } from '../runtime/health.ts'
+import { createLogger, type Logger, type LogLevel } from '../runtime/log.ts'
+import { Manager } from '../runtime/manager.ts'
+import { Metrics } from '../runtime/metrics.ts'
+import { WorkerSchemaValidator } from '../runtime/schema-validator.ts'
+import { Shutdown } from '../runtime/shutdown.ts'
+import { logLevelOf, ownNamespace, portOf } from './flags.ts'
+
+interface Flags {
+  readonly gatewayUrl: string
+  readonly runnerImage: string
+  readonly namespaces: readonly string[] | undefined
+  readonly tokenFile: string
+  readonly metricsPort: number
+  readonly logLevel: LogLevel
+  readonly namespace: string
+}
+
+/** `graphwright manager`: runs all controllers until it is told to end. */
+export async function run(args: readonly string[]): Promise<void> {
+  const flags = parseFlags(args)
+  const log = createLogger({ level: flags.logLevel, base: { process: 'manager', version } })
+  const shutdown = new Shutdown({ log })
+  const metrics = new Metrics()
+  const transport = new Transport(loadKubeConfig(), { onAnswer: (method, code) => metrics.requested(method, code) })
+  const client = new KubeClient(transport, [...coreTypes, ...kinds])
+  const events = new EventRecorder(client, {
+    controller: 'graphwright.dev/manager',
+    instance: hostname(),
+    onError: (message, error) => log.warn({ error, detail: message }, 'event was not recorded'),
+  })
+  const { namespaces } = flags
+  const manager = new Manager({
+    client,
+    clock: systemClock,
+    log,
+    metrics,
+    events,
+    ...(namespaces !== undefined && { namespaces }),
+  })
+  const health = await startHealthServer({
+    port: flags.metricsPort,
+    ready: () => manager.problems(),
+    metrics: metrics.registry,
+  })
+  const schemas = new WorkerSchemaValidator()
+  const { caPem } = await ensureCertificates(client, { namespace: flags.namespace, clock: systemClock })
+  const contents = new ContentClient({ url: flags.gatewayUrl, caPem, tokenFile: flags.tokenFile, clock: systemClock })
+  addControllers(manager, {
+    approver: await whoAmI(client),
+    contents,
+    schemas,
+    jobs: await jobSettings(client, flags, caPem),
+    operatorNamespace: flags.namespace,
+  })
+  manager.addRunnable('certificates', (signal) => renewCertificates(client, flags.namespace, signal, log))
+  shutdown.add('controllers', () => manager.stop())
+  shutdown.add('schemas', () => schemas.close())
+  shutdown.add('contents', () => contents.close())
+  shutdown.add('health', () => health.close())
+  shutdown.add('api server', () => transport.close())
+  await manager.start()
+}
+
+function renewCertificates(client: KubeClient, namespace: string, signal: AbortSignal, log: Logger): Promise<void> {
+  const onError = (error: unknown) => log.warn({ error }, 'certificates could not be checked, trying again')
+  return keepCertificates(client, { namespace, clock: systemClock, signal, onError })
+}
+
+/** What every Job is told: where the gateway is, and what an isolated pod must fail to reach. */
+async function jobSettings(client: KubeClient, flags: Flags, caPem: string): Promise<JobSettings> {
+  const { namespace, gatewayUrl, runnerImage } = flags
+  const gateway = await client.get(serviceType, { namespace, name: installation.gatewayService })
+  const apiServer = await client.get(serviceType, { namespace: 'default', name: 'kubernetes' })
+  return {
+    gateway: {
+      url: gatewayUrl,
+      host: new URL(gatewayUrl).hostname,
+      clusterIP: gateway.spec.clusterIP ?? '',
+      caPem,
+    },
+    runnerImage,
+    isolationProbes: [{ host: apiServer.spec.clusterIP ?? '', port: 443 }],
+    jobRetentionSeconds: defaultJobRetentionSeconds,
+  }
+}
+
+function parseFlags(args: readonly string[]): Flags {
+  const namespace = ownNamespace()
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      'gateway-url': {
+        type: 'string',
+        default: `https://${installation.gatewayService}.${namespace}.svc:${gatewayPort}`,
+      },
+      'runner-image': { type: 'string' },
+      namespaces: { type: 'string' },
+      'token-file': { type: 'string', default: podPaths.token },
+      'metrics-port': { type: 'string', default: '8080' },
+      'log-level': { type: 'string', default: 'info' },
+    },
+  })
+  const runnerImage = values['runner-image']
+  if (runnerImage === undefined) throw new Error('--runner-image must name the image of this operator')
+  return {
+    gatewayUrl: values['gateway-url'],
+    runnerImage,
+    namespaces: values.namespaces?.split(',').filter((name) => name !== ''),
+    tokenFile: values['token-file'],
+    metricsPort: portOf('--metrics-port', values['metrics-port']),
+    logLevel: logLevelOf(values['log-level']),
+    namespace,
+  }
+}
