@@ -8,10 +8,13 @@ import type { Endpoint, JobSettings } from './job.ts'
 
 /** Containers of a pod, in the order in which they start. */
 export const containerNames = {
+  /**
+   * Native sidecar: takes the result to the gateway once the main container has ended. It starts first, because it is
+   * told by a SIGTERM, and the kernel drops the signals that reach the first process of a container before that listens.
+   */
+  runner: 'runner',
   /** Fetches the input and, where the pod is isolated, proves that it is; then exits. */
   input: 'input',
-  /** Native sidecar: takes the result to the gateway once the main container has ended. */
-  runner: 'runner',
   /** Main container: the user's image and command, without the token. */
   agent: 'agent',
 } as const
@@ -54,7 +57,7 @@ export function podSpecFor(
     },
     ...network(environment, settings),
     ...placement(environment),
-    initContainers: [inputContainer(environment, settings), runnerContainer(environment, settings)],
+    initContainers: [runnerContainer(environment, settings), inputContainer(environment, settings)],
     containers: [agentContainer(environment, agent)],
     volumes: volumes(environment),
   }
@@ -100,7 +103,12 @@ function runnerContainer(environment: Environment, settings: JobSettings): Conta
     ...runnerBase(environment, settings, 'serve'),
     name: containerNames.runner,
     restartPolicy: 'Always',
-    volumeMounts: [tokenMount, { name: 'output', mountPath: podPaths.output, readOnly: true }],
+    volumeMounts: [
+      tokenMount,
+      // Only to see whether the input came: without it the main container has not run, and left nothing to report.
+      { name: 'input', mountPath: podPaths.input, readOnly: true },
+      { name: 'output', mountPath: podPaths.output, readOnly: true },
+    ],
   }
 }
 

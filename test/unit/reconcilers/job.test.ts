@@ -93,11 +93,11 @@ describe('the Job of an incarnation', () => {
 })
 
 describe('its pod', () => {
-  it('starts input, then the sidecar runner, then the agent', () => {
+  it('starts the sidecar runner, then input, then the agent', () => {
     const { initContainers, containers: main } = podOf().spec
     expect(initContainers?.map(({ name, command, restartPolicy }) => ({ name, command, restartPolicy }))).toEqual([
-      { name: 'input', command: ['node', '/app/runner.cjs', 'input'], restartPolicy: undefined },
       { name: 'runner', command: ['node', '/app/runner.cjs', 'serve'], restartPolicy: 'Always' },
+      { name: 'input', command: ['node', '/app/runner.cjs', 'input'], restartPolicy: undefined },
     ])
     expect(main.map(({ name }) => name)).toEqual(['agent'])
   })
