@@ -26,15 +26,14 @@ type hierarchy struct {
 	options []string // of the superblock: the controllers, in v1
 }
 
-// hierarchies are the trees the kubelet uses: the v2 tree if it is mounted at
-// /sys/fs/cgroup, else every v1 tree.
-func hierarchies() ([]hierarchy, error) {
+// mountedHierarchies are all trees below /sys/fs/cgroup.
+func mountedHierarchies() ([]hierarchy, error) {
 	file, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	var v1 []hierarchy
+	var all []hierarchy
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		before, after, _ := strings.Cut(lines.Text(), " - ")
@@ -42,21 +41,33 @@ func hierarchies() ([]hierarchy, error) {
 		if len(fields) < 5 || len(tail) < 3 || !strings.HasPrefix(fields[4], "/sys/fs/cgroup") {
 			continue
 		}
-		h := hierarchy{path: fields[4], options: strings.Split(tail[2], ",")}
-		switch tail[0] {
-		case "cgroup2":
-			if h.path == "/sys/fs/cgroup" {
-				h.unified = true
-				return []hierarchy{h}, nil
-			}
-		case "cgroup":
+		if tail[0] == "cgroup" || tail[0] == "cgroup2" {
+			all = append(all, hierarchy{path: fields[4], unified: tail[0] == "cgroup2", options: strings.Split(tail[2], ",")})
+		}
+	}
+	return all, lines.Err()
+}
+
+// hierarchies are the trees the kubelet uses: the v2 tree if it is mounted at
+// /sys/fs/cgroup itself, else every v1 tree.
+func hierarchies() ([]hierarchy, error) {
+	all, err := mountedHierarchies()
+	if err != nil {
+		return nil, err
+	}
+	var v1 []hierarchy
+	for _, h := range all {
+		if h.unified && h.path == "/sys/fs/cgroup" {
+			return []hierarchy{h}, nil
+		}
+		if !h.unified {
 			v1 = append(v1, h)
 		}
 	}
 	if len(v1) == 0 {
 		return nil, errors.New("this machine has no cgroups mounted at /sys/fs/cgroup: pods cannot run here")
 	}
-	return v1, lines.Err()
+	return v1, nil
 }
 
 func (c *Cluster) cgroup() string { return "graphwright-" + c.Name }
@@ -181,39 +192,47 @@ func processesBelow(root string) []int {
 	return pids
 }
 
-// removeCgroups removes the cluster's cgroups, children first. The kernel may
-// need a moment after the last process has ended.
+// removeCgroups removes the cluster's cgroups from every tree: runc puts
+// containers into a v2 tree too that stands beside the v1 trees.
 func (c *Cluster) removeCgroups() error {
-	trees, err := hierarchies()
+	trees, err := mountedHierarchies()
 	if err != nil {
-		return nil // nothing mounted, nothing left
+		return err
 	}
 	for _, tree := range trees {
-		root := filepath.Join(tree.path, c.cgroup())
-		deadline := time.Now().Add(5 * time.Second)
-		for {
-			var directories []string
-			_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-				if err == nil && d.IsDir() {
-					directories = append(directories, path)
-				}
-				return nil
-			})
-			if len(directories) == 0 {
-				break
-			}
-			slices.Reverse(directories)
-			var problem error
-			for _, directory := range directories {
-				if err := syscall.Rmdir(directory); err != nil && !errors.Is(err, syscall.ENOENT) {
-					problem = fmt.Errorf("cannot remove cgroup %s: %w", directory, err)
-				}
-			}
-			if problem != nil && time.Now().After(deadline) {
-				return problem
-			}
-			time.Sleep(20 * time.Millisecond)
+		if err := removeCgroup(filepath.Join(tree.path, c.cgroup())); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// removeCgroup removes a cgroup, its children first. The kernel may need a moment
+// after the last process has ended.
+func removeCgroup(root string) error {
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		var problem error
+		directories := directoriesBelow(root)
+		for _, directory := range slices.Backward(directories) {
+			if err := syscall.Rmdir(directory); err != nil && !errors.Is(err, syscall.ENOENT) {
+				problem = fmt.Errorf("cannot remove cgroup %s: %w", directory, err)
+			}
+		}
+		if problem == nil || time.Now().After(deadline) {
+			return problem
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func directoriesBelow(root string) []string {
+	var directories []string
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			directories = append(directories, path)
+		}
+		return nil // it may vanish while we look
+	})
+	return directories
 }

@@ -6,9 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -122,12 +122,14 @@ func (c *Cluster) removeShimSockets() {
 }
 
 // removeStrays removes the few files whose places are fixed: CNI's notes of the
-// pods' networks and the kubelet's links to container logs.
+// pods' networks, and what the kubelet leaves outside of its own directory.
 func (c *Cluster) removeStrays() {
-	ours := regexp.MustCompile("^" + regexp.QuoteMeta(c.netns()) + "-[0-9a-f]{64}-[a-z0-9]+$")
-	notes, _ := filepath.Glob("/var/lib/cni/results/" + c.netns() + "-*")
-	for _, note := range notes {
-		if ours.MatchString(filepath.Base(note)) {
+	// A note is named NETWORK-SANDBOX-INTERFACE; the loopback's network has the
+	// same name in every cluster.
+	sandboxes, _ := filepath.Glob(c.path("containerd", "io.containerd.grpc.v1.cri", "sandboxes", "*"))
+	for _, sandbox := range sandboxes {
+		notes, _ := filepath.Glob("/var/lib/cni/results/*-" + filepath.Base(sandbox) + "-*")
+		for _, note := range notes {
 			_ = os.Remove(note)
 		}
 	}
@@ -137,6 +139,15 @@ func (c *Cluster) removeStrays() {
 			_ = os.Remove(link)
 		}
 	}
+	// All kubelets share this socket; the last one to go leaves it dead.
+	const plugins = "/var/lib/kubelet/device-plugins"
+	if connection, err := net.Dial("unix", plugins+"/kubelet.sock"); err == nil {
+		_ = connection.Close()
+		return
+	}
+	_ = os.Remove(plugins + "/kubelet.sock")
+	_ = os.Remove(plugins) // both only where nothing else is in them
+	_ = os.Remove(filepath.Dir(plugins))
 }
 
 // unmountBelow unmounts everything mounted in a directory, the deepest first.

@@ -20,6 +20,7 @@ var packages = []struct{ program, pkg string }{
 	{"nsenter", "util-linux"},
 	{"mount", "mount"},
 	{"modprobe", "kmod"},
+	{"busybox", "busybox"}, // not for the node: the samples' image is made of it
 }
 
 // ensurePackages installs what is missing where apt can.

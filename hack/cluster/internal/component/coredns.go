@@ -14,7 +14,7 @@ import (
 func runCoreDNS() int {
 	// The order in which a query passes the plugins, which is not that of the
 	// Corefile. Only the plugins this cluster's Corefile uses are built in.
-	dnsserver.Directives = []string{"health", "ready", "errors", "cache", "template", "kubernetes"}
+	dnsserver.Directives = []string{"health", "ready", "errors", "cache", "kubernetes", "template"}
 	coremain.Run()
 	return 0
 }

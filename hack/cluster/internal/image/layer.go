@@ -140,6 +140,9 @@ var libraryLine = regexp.MustCompile(`(?m)(?:=>\s*|^\s*)(/\S+) \(0x`)
 
 func (w *layerWriter) libraries(program string) error {
 	output, err := exec.Command("ldd", program).CombinedOutput()
+	if strings.Contains(string(output), "not a dynamic executable") {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("cannot tell which libraries %s needs: ldd: %w: %s", program, err, strings.TrimSpace(string(output)))
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strconv"
 )
@@ -33,16 +34,17 @@ type Layer struct {
 // says what.
 type Entry struct {
 	Path string `json:"path"`
-	// From is a file or a directory of this machine, taken with everything in it.
+	// From is a file or a directory of this machine, taken with everything in
+	// it; relative to the spec.
 	From string `json:"from,omitempty"`
 	// Libraries adds the shared libraries the program From needs, and its
 	// loader, at the paths they have on this machine.
 	Libraries bool `json:"libraries,omitempty"`
 	// Text is the content itself.
 	Text *string `json:"text,omitempty"`
-	// Links are symbolic links; a list of Paths may share one target.
+	// Link makes a symbolic link to this target.
 	Link string `json:"link,omitempty"`
-	// Names makes one entry for each name in the directory Path.
+	// Names makes one such entry for each name, in the directory Path.
 	Names []string `json:"names,omitempty"`
 	// Directory makes an empty directory.
 	Directory bool `json:"directory,omitempty"`
@@ -50,6 +52,14 @@ type Entry struct {
 	Mode string `json:"mode,omitempty"`
 	UID  int    `json:"uid,omitempty"`
 	GID  int    `json:"gid,omitempty"`
+}
+
+// besideSpec reads a relative path as one from the spec's own directory.
+func besideSpec(file, from string) string {
+	if from == "" || filepath.IsAbs(from) {
+		return from
+	}
+	return filepath.Join(filepath.Dir(file), from)
 }
 
 // Load reads a spec. ${NAME} in a from, in an env or in the tag is replaced by
@@ -80,7 +90,7 @@ func Load(file string) (Spec, error) {
 	}
 	for _, layer := range spec.Layers {
 		for i := range layer.Entries {
-			layer.Entries[i].From = expand(layer.Entries[i].From)
+			layer.Entries[i].From = besideSpec(file, expand(layer.Entries[i].From))
 		}
 	}
 	if len(missing) > 0 {
