@@ -1,0 +1,52 @@
+import type { Clock } from '../runtime/clock.ts'
+
+/** What a command may touch beside the cluster: given by the process, or by a test. */
+export interface Io {
+  /** Results; the caller adds line ends. */
+  readonly out: (text: string) => void
+  /** Progress, hints and errors. */
+  readonly err: (text: string) => void
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  /** Aborted when the user interrupts. */
+  readonly signal: AbortSignal
+  /** Text of a file; `-` is standard input. */
+  readonly readFile: (path: string) => Promise<string>
+  /** How the tool was called, for hints: `graphwright` or `kubectl graphwright`. */
+  readonly invocation: string
+}
+
+/** 0: the request was answered, whatever the workflow's result (A-542). */
+export const exitCodes = {
+  ok: 0,
+  /** The document is rejected, the request refused, or (with --exit-status) the firing failed. */
+  refused: 1,
+  /** The request could not be made: no cluster, no permission, no such name, wrong usage. */
+  couldNotAsk: 2,
+  interrupted: 130,
+} as const
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** A failure that is told in one line, with what to do next. */
+export class CliError extends Error {
+  override readonly name = 'CliError'
+  readonly exitCode: ExitCode
+  /** Stable, for scripts: `validation.conflict`, `not_found`. */
+  readonly code: string
+
+  constructor(exitCode: ExitCode, code: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.exitCode = exitCode
+    this.code = code
+  }
+}
+
+/** The request was understood and is refused: exit code 1. */
+export function refusal(code: string, message: string): CliError {
+  return new CliError(exitCodes.refused, code, message)
+}
+
+/** The request could not be made: exit code 2. */
+export function cannotAsk(code: string, message: string, cause?: unknown): CliError {
+  return new CliError(exitCodes.couldNotAsk, code, message, cause)
+}

@@ -1,0 +1,81 @@
+import { automationFiring } from '../api/automation-firing.ts'
+import { type Run, run } from '../api/run.ts'
+import { isNotFound, KubeError } from '../kube/error.ts'
+import { type Cluster, unknownName, withCluster } from './cluster.ts'
+import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
+import { formatOf, type GlobalOptions } from './options.ts'
+import { print } from './output.ts'
+
+export interface LogsOptions extends GlobalOptions {
+  readonly step?: string
+}
+
+/** The container of a job pod that runs the user's image. */
+const agentContainer = 'agent'
+const tailBytes = 1024 * 1024
+
+interface RunLogs {
+  readonly run: string
+  readonly step: string
+  readonly pod: string | null
+  /** null where they cannot be read; then the message says why. */
+  readonly logs: string | null
+  readonly message: string | null
+}
+
+/** `logs FIRING|RUN`: what the agents' containers wrote, as long as their pods exist. */
+export async function logsCommand(name: string, options: LogsOptions, io: Io): Promise<ExitCode> {
+  return withCluster(options, async (cluster) => {
+    const runs = await runsOf(name, options.step, cluster)
+    const read = await Promise.all(runs.map((one) => readLogs(one, cluster)))
+    if (formatOf(options) !== undefined) print(io, options, { runs: read }, () => '')
+    else printLogs(read, io)
+    return read.some(({ logs }) => logs !== null) ? exitCodes.ok : exitCodes.couldNotAsk
+  })
+}
+
+async function runsOf(name: string, step: string | undefined, { client, namespace }: Cluster): Promise<Run[]> {
+  const { items } = await client.list(run, { namespace })
+  const mine = items.filter(({ metadata, spec }) => metadata.name === name || spec.firing.name === name)
+  const chosen = mine.filter(({ spec }) => step === undefined || spec.step === step)
+  if (chosen.length > 0) return chosen.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+  if (mine.length > 0) {
+    const steps = [...new Set(mine.map(({ spec }) => spec.step))]
+    throw cannotAsk('not_found', `no pod worked for the step ${step} of ${name}; pods worked for: ${steps.join(', ')}`)
+  }
+  const firings = await client.list(automationFiring, { namespace })
+  const names = firings.items.map(({ metadata }) => metadata.name)
+  if (names.includes(name)) throw cannotAsk('no_runs', `the firing ${name} has not started a pod; see its trace`)
+  throw cannotAsk('not_found', unknownName('firing or run', name, namespace, names))
+}
+
+function orderOf({ metadata, spec }: Run): string {
+  return `${metadata.creationTimestamp ?? ''} ${spec.step} ${String(spec.sequence).padStart(6, '0')}`
+}
+
+async function readLogs({ metadata, spec, status }: Run, { client, namespace }: Cluster): Promise<RunLogs> {
+  const pod = status?.incarnation?.pod ?? null
+  const head = { run: metadata.name, step: spec.step, pod }
+  if (pod === null) return { ...head, logs: null, message: `the run ${metadata.name} has no pod yet` }
+  try {
+    const logs = await client.logs({ name: pod, namespace }, agentContainer, { tailBytes })
+    return { ...head, logs, message: null }
+  } catch (error) {
+    const isGone = isNotFound(error)
+    if (!isGone && !(error instanceof KubeError && error.status === 400)) throw error
+    const kept = status?.logs
+    const message = isGone
+      ? `the pod ${pod} is gone${kept === undefined ? '' : `; the last ${kept.size} bytes it wrote are kept as ${kept.digest}, which cannot be read from here yet`}`
+      : `the container of ${pod} has not started yet`
+    return { ...head, logs: null, message }
+  }
+}
+
+/** Logs as they are; with several runs each under a heading, on the error stream like everything that is no log. */
+function printLogs(read: readonly RunLogs[], io: Io): void {
+  for (const { run: name, step, logs, message } of read) {
+    if (read.length > 1) io.err(`==> ${step} (${name})\n`)
+    if (logs !== null) io.out(logs === '' || logs.endsWith('\n') ? logs : `${logs}\n`)
+    else io.err(`${message}\n`)
+  }
+}

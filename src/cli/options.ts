@@ -1,0 +1,16 @@
+/** Options that every command takes, before or after its name. */
+export interface GlobalOptions {
+  readonly namespace?: string
+  readonly context?: string
+  readonly kubeconfig?: string
+  readonly output?: OutputFormat
+  readonly json?: boolean
+}
+
+export const outputFormats = ['json', 'yaml'] as const
+export type OutputFormat = (typeof outputFormats)[number]
+
+/** The structured format that is asked for; undefined: text for people. */
+export function formatOf(options: GlobalOptions): OutputFormat | undefined {
+  return options.output ?? (options.json === true ? 'json' : undefined)
+}

@@ -1,0 +1,61 @@
+import { agent } from '../api/agent.ts'
+import { type Automation, automation } from '../api/automation.ts'
+import { type AutomationGraph, automationGraph } from '../api/automation-graph.ts'
+import { environment } from '../api/environment.ts'
+import { type CompiledGraph, compile } from '../graph/compile.ts'
+import { serviceAccountType } from '../kube/core-types.ts'
+import { controllerOf } from '../kube/owner-references.ts'
+import { planGraph } from '../plan/plan.ts'
+import type { PlannedAgent, PlanWorld } from '../plan/world.ts'
+import type { Cluster } from './cluster.ts'
+import type { GraphInFile } from './graph-file.ts'
+import { type PlanResult, resultOf } from './plan.ts'
+
+/** Plans a graph of a file against the live cluster, as the operator would after an apply. */
+export async function planAgainst(graph: GraphInFile, cluster: Cluster, now: Date): Promise<PlanResult> {
+  const { client, namespace } = cluster
+  const [liveGraph, liveAutomation] = await Promise.all([
+    client.find(automationGraph, { name: graph.name, namespace }),
+    client.find(automation, { name: graph.name, namespace }),
+  ])
+  const owned = liveAutomation !== undefined && controllerOf(liveAutomation)?.uid === liveGraph?.metadata.uid
+  const compiled = compile(graph.document, { now, ...(owned && { appliedTriggers: liveAutomation.spec.triggers }) })
+  const result = resultOf(graph, compiled)
+  if (result.kind === 'rejected') return result
+  const world = await gather(graph.name, result.compiled, cluster, liveGraph, liveAutomation)
+  return { ...result, content: planGraph(result.compiled, world) }
+}
+
+async function gather(
+  name: string,
+  compiled: CompiledGraph,
+  { client, namespace }: Cluster,
+  liveGraph: AutomationGraph | undefined,
+  liveAutomation: Automation | undefined,
+): Promise<PlanWorld> {
+  const { environment: environmentName, serviceAccountName } = compiled.document
+  const [foundEnvironment, foundAccount, ...agents] = await Promise.all([
+    client.find(environment, { name: environmentName, namespace }),
+    client.find(serviceAccountType, { name: serviceAccountName, namespace }),
+    ...compiled.agents.map((agentName) => client.find(agent, { name: agentName, namespace })),
+  ])
+  return {
+    graph: { name, uid: liveGraph?.metadata.uid ?? 'not-created', namespace },
+    revision: liveGraph?.status?.revision ?? liveGraph?.metadata.generation ?? 1,
+    appliedPlanDigest: liveGraph?.status?.applied?.digest,
+    environment: foundEnvironment && { uid: foundEnvironment.metadata.uid ?? '' },
+    serviceAccount: foundAccount && { uid: foundAccount.metadata.uid ?? '' },
+    agents: Object.fromEntries(
+      agents.flatMap((found): [string, PlannedAgent][] =>
+        found === undefined
+          ? []
+          : [[found.metadata.name, { uid: found.metadata.uid ?? '', latestVersion: found.status?.latestVersion }]],
+      ),
+    ),
+    automation: liveAutomation && {
+      uid: liveAutomation.metadata.uid ?? '',
+      controllerUid: controllerOf(liveAutomation)?.uid,
+      spec: liveAutomation.spec,
+    },
+  }
+}

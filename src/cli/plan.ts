@@ -1,0 +1,96 @@
+import type { GraphError } from '../api/automation-graph.ts'
+import type { PlanContent } from '../api/automation-graph-plan.ts'
+import { type CompiledGraph, compile } from '../graph/compile.ts'
+import { canShowUnicode } from './draw.ts'
+import { type GraphInFile, readGraphs } from './graph-file.ts'
+import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
+import type { GlobalOptions } from './options.ts'
+import { print } from './output.ts'
+import { renderPlans } from './plan-text.ts'
+
+export interface PlanOptions extends GlobalOptions {
+  readonly filename: string
+  readonly live?: boolean
+  readonly ascii?: boolean
+}
+
+/** What planning one graph of the file gave. */
+export type PlanResult =
+  | {
+      readonly kind: 'planned'
+      readonly graph: string
+      readonly compiled: CompiledGraph
+      readonly content?: PlanContent
+    }
+  | {
+      readonly kind: 'rejected'
+      readonly graph: string
+      readonly errors: readonly GraphError[]
+      readonly warnings: readonly GraphError[]
+    }
+
+/** `plan -f FILE`: compiles the graphs of a file; with --live also against the cluster. Nothing is changed. */
+export async function planCommand(options: PlanOptions, io: Io): Promise<ExitCode> {
+  const text = await readText(options.filename, io)
+  const graphs = readGraphs(text, options.filename)
+  const results =
+    options.live === true ? await planLive(graphs, options, io) : graphs.map((graph) => planOffline(graph, io))
+  const unicode = options.ascii !== true && canShowUnicode(io.env)
+  const [first] = results
+  const data = results.map(planData)
+  print(io, options, results.length === 1 && first ? planData(first) : data, () =>
+    renderPlans(results, { unicode, invocation: io.invocation, filename: options.filename }),
+  )
+  return results.every(({ kind }) => kind === 'planned') ? exitCodes.ok : exitCodes.refused
+}
+
+async function readText(path: string, io: Io): Promise<string> {
+  try {
+    return await io.readFile(path)
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
+    throw cannotAsk('unreadable', `cannot read ${path} (${reason}): check the path`, cause)
+  }
+}
+
+function planOffline(graph: GraphInFile, io: Io): PlanResult {
+  return resultOf(graph, compile(graph.document, { now: io.clock.now() }))
+}
+
+/** A result of the compiler beside what is wrong around the document. */
+export function resultOf(graph: GraphInFile, result: ReturnType<typeof compile>): PlanResult {
+  if (result.kind === 'compiled' && graph.errors.length === 0) {
+    return { kind: 'planned', graph: graph.name, compiled: result }
+  }
+  const errors = [...graph.errors, ...(result.kind === 'rejected' ? result.errors : [])]
+  return { kind: 'rejected', graph: graph.name, errors, warnings: result.warnings }
+}
+
+async function planLive(graphs: readonly GraphInFile[], options: PlanOptions, io: Io): Promise<PlanResult[]> {
+  const [{ withCluster }, { planAgainst }] = await Promise.all([import('./cluster.ts'), import('./plan-live.ts')])
+  return withCluster(options, async (cluster) => {
+    const results: PlanResult[] = []
+    for (const graph of graphs) results.push(await planAgainst(graph, cluster, io.clock.now()))
+    return results
+  })
+}
+
+/** The result as data (A-113): a program, or null where the graph is one agent. */
+function planData(result: PlanResult): object {
+  if (result.kind === 'rejected') {
+    return { kind: result.kind, graph: result.graph, errors: result.errors, warnings: result.warnings }
+  }
+  const { graph, compiled, content } = result
+  const { target, triggers, agents, documentDigest, warnings } = compiled
+  return {
+    kind: result.kind,
+    graph,
+    program: target.kind === 'program' ? target.program : null,
+    ...(target.kind === 'agent' && { agent: target.agent }),
+    triggers,
+    agents,
+    documentDigest,
+    warnings,
+    ...(content && { plan: content }),
+  }
+}

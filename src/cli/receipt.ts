@@ -1,0 +1,107 @@
+import type { AutomationFiring, StepOutcome } from '../api/automation-firing.ts'
+import type { Content } from '../api/fields.ts'
+import { formatSpan } from '../lib/duration.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import { fields, table } from './table.ts'
+
+type Firing = DeepReadonly<AutomationFiring>
+
+/** A recorded outcome under the id of its step. */
+export type StepReceipt = { readonly id: string } & DeepReadonly<StepOutcome>
+
+/** State of the program of a firing (A-543). */
+export interface ProgramReceipt {
+  /** settled: nothing of it will change any more. */
+  readonly state: 'pending' | 'settled'
+  /** null while pending, even where a branch has failed already (A-337, A-544). */
+  readonly result: 'completed' | 'failed' | 'cancelled' | null
+  /** Outcomes recorded so far, in the order in which they started. */
+  readonly steps: readonly StepReceipt[]
+}
+
+const results = { Succeeded: 'completed', Failed: 'failed', Cancelled: 'cancelled' } as const
+
+/** True once nothing of the firing will change any more. */
+export function isSettled({ status }: Firing): boolean {
+  const phase = status?.phase
+  return phase === 'Skipped' || (phase !== undefined && phase in results)
+}
+
+export function programReceipt(firing: Firing): ProgramReceipt {
+  const { phase, result, steps = {} } = firing.status ?? {}
+  const outcomes = Object.entries(steps)
+    .map(([id, outcome]): StepReceipt => ({ id, ...outcome }))
+    .sort((a, b) => compare(startOf(a), startOf(b)) || compare(a.id, b.id))
+  if (!isSettled(firing)) return { state: 'pending', result: null, steps: outcomes }
+  const derived = phase !== undefined && phase in results ? results[phase as keyof typeof results] : null
+  return { state: 'settled', result: result ?? derived, steps: outcomes }
+}
+
+function startOf({ startedAt, settledAt }: StepReceipt): string {
+  return startedAt ?? settledAt ?? '~'
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** A firing as data: what `run` and `runs` print. */
+export function firingData(firing: Firing): object {
+  const { metadata, spec, status } = firing
+  return {
+    firing: metadata.name,
+    namespace: metadata.namespace,
+    uid: metadata.uid,
+    automation: spec.automation.name,
+    trigger: spec.trigger,
+    entry: status?.admission?.entry ?? spec.entry ?? null,
+    requestedBy: spec.requestedBy,
+    createdAt: metadata.creationTimestamp,
+    startedAt: status?.startedAt ?? null,
+    settledAt: status?.settledAt ?? null,
+    phase: status?.phase ?? 'Pending',
+    reason: status?.reason ?? null,
+    message: status?.message ?? null,
+    program: programReceipt(firing),
+    output: status?.output ?? null,
+  }
+}
+
+/** How a firing stands, for people. */
+export function renderFiring(firing: Firing): string {
+  const { metadata, spec, status } = firing
+  const { result, steps } = programReceipt(firing)
+  const head = fields([
+    ['Firing', metadata.name],
+    ['Automation', spec.automation.name],
+    ['Phase', `${status?.phase ?? 'Pending'}${status?.reason === undefined ? '' : ` (${status.reason})`}`],
+    ['Message', status?.message],
+    ['Result', result ?? 'pending'],
+    ['Duration', status?.duration],
+  ])
+  return steps.length === 0 ? head : `${head}\n\n${renderSteps(steps)}`
+}
+
+/** The recorded outcomes as a table; unknown reason codes stand as they are (A-532). */
+export function renderSteps(steps: readonly StepReceipt[]): string {
+  const rows = steps.map((step) => [
+    step.id,
+    step.kind,
+    step.arm ?? step.reason,
+    step.attempt === undefined ? undefined : String(step.attempt + 1),
+    step.startedAt !== undefined && step.settledAt !== undefined
+      ? formatSpan(step.startedAt, step.settledAt)
+      : undefined,
+    step.session,
+  ])
+  const messages = steps.flatMap(({ id, message }) => (message === undefined ? [] : [`${id}: ${message}`]))
+  const shown = table(['STEP', 'OUTCOME', 'ARM OR REASON', 'ATTEMPT', 'DURATION', 'SESSION'], rows)
+  return messages.length === 0 ? shown : `${shown}\n\n${messages.join('\n')}`
+}
+
+/** An output: itself where it is small, else its name and size. */
+export function renderOutput(output: DeepReadonly<Content> | undefined): string {
+  if (output === undefined) return ''
+  if (output.inline !== undefined) return `Output (${output.size} bytes):\n${output.inline}`
+  return `Output: ${output.size} bytes, kept as ${output.digest}; there is no way to read it from here yet`
+}

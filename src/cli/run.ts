@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { type Automation, automation } from '../api/automation.ts'
+import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
+import { fieldManagers, labels } from '../api/labels.ts'
+import { isAlreadyExists } from '../kube/error.ts'
+import { whoAmI } from '../kube/identity.ts'
+import { sameJson } from '../lib/json.ts'
+import { firingName, manualKey } from '../lib/names.ts'
+import { type Cluster, getNamed, withCluster } from './cluster.ts'
+import { readEvent } from './event.ts'
+import { follow } from './follow.ts'
+import { cannotAsk, type ExitCode, exitCodes, type Io, refusal } from './io.ts'
+import { formatOf, type GlobalOptions } from './options.ts'
+import { print } from './output.ts'
+import { firingData, programReceipt, renderFiring, renderOutput } from './receipt.ts'
+
+export interface RunOptions extends GlobalOptions {
+  readonly event?: string
+  readonly idempotencyKey?: string
+  readonly trigger?: string
+  readonly follow?: boolean
+  readonly exitStatus?: boolean
+}
+
+/** `run NAME`: fires an Automation by hand (A-199). The next scheduled occurrence is untouched (A-222). */
+export async function runCommand(name: string, options: RunOptions, io: Io): Promise<ExitCode> {
+  if (options.exitStatus === true && options.follow !== true) {
+    throw cannotAsk('usage', '--exit-status needs --follow: only a settled firing has a result')
+  }
+  const event = await readEvent(options.event, io)
+  return withCluster(options, async (cluster) => {
+    const target = await getNamed(cluster, automation, name)
+    checkPaused(target)
+    const request = await requestOf(target, event, options, cluster)
+    const { firing, rejoined } = await fire(request, cluster)
+    announce(firing, rejoined, options, io)
+    if (options.follow !== true) {
+      print(io, options, firingData(firing), () => receiptText(firing, io))
+      return exitCodes.ok
+    }
+    const settled = await follow(firing, cluster, io)
+    print(
+      io,
+      options,
+      firingData(settled),
+      () => `\n${renderFiring(settled)}\n\n${renderOutput(settled.status?.output)}`,
+    )
+    const failed = programReceipt(settled).result !== 'completed'
+    return options.exitStatus === true && failed ? exitCodes.refused : exitCodes.ok
+  })
+}
+
+/** A paused Automation refuses (A-174). The operator refuses too; looking first says so at once. */
+function checkPaused({ metadata, spec }: Automation): void {
+  if (spec.paused !== true) return
+  throw refusal(
+    'validation.conflict',
+    `Automation ${metadata.name} is paused and starts nothing; resume it first: kubectl patch auto ${metadata.name} --type=merge -p '{"spec":{"paused":false}}'`,
+  )
+}
+
+async function requestOf(
+  { metadata, spec }: Automation,
+  event: unknown,
+  options: RunOptions,
+  { client, namespace }: Cluster,
+): Promise<AutomationFiring> {
+  const user = await whoAmI(client)
+  const { idempotencyKey } = options
+  const { name, uid = '' } = metadata
+  // Without a key the name is the identity: a request that is repeated after a lost answer finds its own firing.
+  const key = manualKey(user, idempotencyKey ?? randomUUID())
+  return {
+    apiVersion: automationFiring.apiVersion,
+    kind: automationFiring.kind,
+    metadata: { name: firingName({ name, uid }, 'manual', key), namespace, labels: { [labels.automation]: name } },
+    spec: {
+      automation: { name, uid },
+      trigger: 'manual',
+      entry: entryOf(spec.triggers, options.trigger, name),
+      requestedBy: user,
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...(event !== undefined && { event }),
+    },
+  }
+}
+
+/** Where the firing enters: as asked, else by the manual trigger, else by the only one. */
+export function entryOf(
+  triggers: Automation['spec']['triggers'],
+  asked: string | undefined,
+  automationName: string,
+): string {
+  const listed = triggers.map(({ id, kind }) => `${id} (${kind})`).join(', ')
+  const chosen =
+    asked === undefined
+      ? (triggers.find(({ kind }) => kind === 'manual') ?? (triggers.length === 1 ? triggers[0] : undefined))
+      : triggers.find(({ id }) => id === asked)
+  if (chosen !== undefined) return chosen.id
+  if (asked !== undefined)
+    throw cannotAsk('not_found', `Automation ${automationName} has no trigger ${asked}; it has: ${listed}`)
+  throw cannotAsk(
+    'usage',
+    `Automation ${automationName} has several triggers and none is manual; choose one by --trigger: ${listed}`,
+  )
+}
+
+interface Fired {
+  readonly firing: AutomationFiring
+  /** The firing was there already, by the same user and key (A-557). */
+  readonly rejoined: boolean
+}
+
+async function fire(request: AutomationFiring, { client, namespace }: Cluster): Promise<Fired> {
+  const { name } = request.metadata
+  try {
+    return { firing: await client.create(request, { fieldManager: fieldManagers.cli }), rejoined: false }
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+    const firing = await client.get(automationFiring, { name, namespace })
+    if (sameJson(firing.spec, request.spec)) return { firing, rejoined: true }
+    throw refusal(
+      'validation.conflict',
+      `the idempotency key ${request.spec.idempotencyKey} was used for another request, whose firing is ${name}; use another key for another event or trigger`,
+    )
+  }
+}
+
+function announce(firing: AutomationFiring, rejoined: boolean, options: RunOptions, io: Io): void {
+  if (formatOf(options) !== undefined && options.follow !== true) return
+  const { name } = firing.metadata
+  const how = rejoined ? 'is there already: rejoined' : 'created'
+  const tell = formatOf(options) === undefined ? io.out : io.err
+  tell(`Firing ${name} of Automation ${firing.spec.automation.name} ${how}.\n`)
+}
+
+function receiptText(firing: AutomationFiring, io: Io): string {
+  const next = `Next: ${io.invocation} trace ${firing.metadata.name}, or ${io.invocation} logs ${firing.metadata.name}`
+  return firing.status?.phase === undefined ? next : `\n${renderFiring(firing)}\n\n${next}`
+}

@@ -1,0 +1,63 @@
+import { automation } from '../api/automation.ts'
+import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
+import { formatSpan } from '../lib/duration.ts'
+import { throwUnknown, withCluster } from './cluster.ts'
+import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
+import type { GlobalOptions } from './options.ts'
+import { print } from './output.ts'
+import { firingData, programReceipt } from './receipt.ts'
+import { table } from './table.ts'
+
+export interface RunsOptions extends GlobalOptions {
+  readonly limit: string
+}
+
+/** `runs NAME`: the newest firings of an Automation, newest first (A-552). */
+export async function runsCommand(name: string, options: RunsOptions, io: Io): Promise<ExitCode> {
+  const limit = Number(options.limit)
+  if (!Number.isInteger(limit) || limit < 1) throw cannotAsk('usage', `--limit ${options.limit} is no number from 1 on`)
+  return withCluster(options, async (cluster) => {
+    const { client, namespace } = cluster
+    const { items } = await client.list(automationFiring, { namespace })
+    const firings = newestFirst(items.filter(({ spec }) => spec.automation.name === name))
+    if (firings.length === 0 && (await client.find(automation, { name, namespace })) === undefined) {
+      await throwUnknown(cluster, automation, name)
+    }
+    const shown = firings.slice(0, limit)
+    print(io, options, { items: shown.map(firingData) }, () =>
+      shown.length === 0
+        ? `${name} was never fired. Fire it by hand: ${io.invocation} run ${name}`
+        : renderFirings(shown, io.clock.now()),
+    )
+    return exitCodes.ok
+  })
+}
+
+function newestFirst(firings: readonly AutomationFiring[]): AutomationFiring[] {
+  const key = ({ metadata }: AutomationFiring) => `${metadata.creationTimestamp ?? ''} ${metadata.name}`
+  return firings.toSorted((a, b) => (key(a) < key(b) ? 1 : -1))
+}
+
+/** Firings as a table; the reasons of failed steps stand below it (A-541). */
+export function renderFirings(firings: readonly AutomationFiring[], now: Date): string {
+  const rows = firings.map(({ metadata, spec, status }) => [
+    metadata.name,
+    spec.trigger,
+    status?.phase ?? 'Pending',
+    status?.step,
+    status?.reason,
+    metadata.creationTimestamp && formatSpan(metadata.creationTimestamp, now.toISOString()),
+    status?.duration,
+  ])
+  const failures = firings.flatMap((firing) =>
+    programReceipt(firing)
+      .steps.filter(({ kind }) => kind === 'failed' || kind === 'rejected' || kind === 'denied')
+      .map(({ id, kind, reason, message }) => `${firing.metadata.name}: ${id} ${kind}${tail(reason, message)}`),
+  )
+  const shown = table(['FIRING', 'TRIGGER', 'PHASE', 'STEP', 'REASON', 'AGE', 'DURATION'], rows)
+  return failures.length === 0 ? shown : `${shown}\n\n${failures.join('\n')}`
+}
+
+function tail(reason: string | undefined, message: string | undefined): string {
+  return `${reason === undefined ? '' : ` ${reason}`}${message === undefined ? '' : `: ${message}`}`
+}
