@@ -1,0 +1,359 @@
+import { describe, expect, it } from 'vitest'
+import type { AutomationFiring, AutomationFiringStatus } from '../../../src/api/automation-firing.ts'
+import { labels } from '../../../src/api/labels.ts'
+import type { Session } from '../../../src/api/session.ts'
+import { ownedBy } from '../../../src/kube/owner-references.ts'
+import { digestBytes } from '../../../src/lib/digest.ts'
+import type { KubeObject } from '../../../src/lib/object.ts'
+import { deepFreeze } from '../../../src/lib/readonly.ts'
+import { createFiringReconciler } from '../../../src/reconcilers/automation-firing.ts'
+import { summarizeFiring } from '../../../src/reconcilers/firing-status.ts'
+import { ContentStoreError } from '../../../src/runtime/content-client.ts'
+import type { ContentStore } from '../../../src/runtime/content-store.ts'
+import { statusOfFailure } from '../../../src/runtime/status.ts'
+import {
+  aFiring,
+  anAgent,
+  anAgentVersion,
+  anAutomation,
+  anEnvironment,
+  aProgram,
+  inlineContent,
+} from '../../kit/builders.ts'
+import { lintStatus } from '../../kit/lint-status.ts'
+import { type ContextGiven, reconcileContext } from '../../kit/reconcile-context.ts'
+
+const serviceAccount = {
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name: 'triage', namespace: 'default', uid: 'uid-of-account' },
+}
+const version = anAgentVersion()
+const { digest } = version.spec
+const agent = anAgent({
+  status: { latestVersion: { name: 'triager-v1', number: 1, digest, uid: 'uid-of-triager-v1' } },
+})
+const active = {
+  state: 'Active',
+  observedGeneration: 1,
+  active: [{ name: 'triage-manual-1', uid: 'uid-of-triage-manual-1' }],
+} as const
+const automation = anAutomation({ status: structuredClone(active) as never })
+const environment = anEnvironment()
+const world: readonly KubeObject[] = [automation, environment, serviceAccount, agent, version]
+
+/** A content store in memory, and a validator that takes every text for JSON. */
+function tools() {
+  const stored = new Map<string, string>()
+  const contents: ContentStore = {
+    put: async (text) => {
+      stored.set(digestBytes(text), text)
+      return { digest: digestBytes(text), size: Buffer.byteLength(text) }
+    },
+    get: async (name) => {
+      const text = stored.get(name)
+      if (text === undefined) throw new ContentStoreError('unavailable', 'the gateway was not reached')
+      return text
+    },
+  }
+  const schemas = { validate: async (text: string) => ({ kind: 'valid', text }) as const }
+  return { contents, schemas, stored }
+}
+
+async function reconcile(firing: AutomationFiring, given: ContextGiven = {}, using = tools()) {
+  const result = await createFiringReconciler(using)(deepFreeze(firing), reconcileContext({ cached: world, ...given }))
+  const { status } = result
+  if (status !== undefined) {
+    const written = { ...firing, status: { ...status, observedGeneration: 1 } }
+    expect(lintStatus(written as never)).toEqual([])
+  }
+  return result
+}
+
+async function admitted(given: ContextGiven = {}): Promise<AutomationFiringStatus> {
+  const { status } = await reconcile(aFiring(), given)
+  if (status?.admission === undefined) throw new Error(`not admitted: ${status?.reason} ${status?.message}`)
+  return status
+}
+
+const without = (...kinds: string[]) => world.filter(({ kind }) => !kinds.includes(kind))
+
+function sessionOf(firing: AutomationFiring, session: Session, status: Session['status']): Session {
+  const metadata = { ...session.metadata, uid: `uid-of-${session.metadata.name}`, ownerReferences: [ownedBy(firing)] }
+  return { ...session, metadata, ...(status !== undefined && { status }) }
+}
+
+describe('a new firing', () => {
+  it('[A-009] gets its Automation as owner, and labels', async () => {
+    const graphed = { ...automation, metadata: { ...automation.metadata, labels: { [labels.graph]: 'triage' } } }
+    const { apply } = await reconcile(aFiring(), { cached: [graphed, ...without('Automation')] })
+    expect(apply).toMatchObject([
+      {
+        kind: 'AutomationFiring',
+        metadata: {
+          name: 'triage-manual-1',
+          labels: { [labels.automation]: 'triage', [labels.graph]: 'triage', [labels.managedBy]: 'graphwright' },
+          ownerReferences: [{ kind: 'Automation', uid: 'uid-of-triage', controller: true }],
+        },
+      },
+    ])
+    const owned = aFiring({
+      metadata: { labels: apply?.[0]?.metadata.labels ?? {}, ownerReferences: [ownedBy(graphed)] },
+    })
+    expect((await reconcile(owned, { cached: [graphed, ...without('Automation')] })).apply).toBeUndefined()
+  })
+
+  it('waits to be started, and says so', async () => {
+    const waiting = anAutomation({ status: { state: 'Active', observedGeneration: 1 } })
+    const { status, create } = await reconcile(aFiring(), { cached: [waiting, ...without('Automation')] })
+    expect(status).toMatchObject({ phase: 'Pending', reason: 'AwaitingStart' })
+    expect(status?.admission).toBeUndefined()
+    expect(create).toBeUndefined()
+  })
+
+  it('does not end by what a cache does not know yet', async () => {
+    const { status } = await reconcile(aFiring(), { cached: without('Automation'), live: world })
+    expect(status?.phase).toBe('Running')
+    const { status: gone, events } = await reconcile(aFiring(), { cached: without('Automation') })
+    expect(gone).toMatchObject({ phase: 'Failed', reason: 'AutomationNotFound', result: 'failed' })
+    expect(events).toMatchObject([{ type: 'Warning', reason: 'AutomationNotFound' }])
+  })
+
+  it('[A-174] ends Skipped while paused, without a result', async () => {
+    const paused = anAutomation({ spec: { paused: true }, status: { state: 'Paused', observedGeneration: 1 } })
+    const { status } = await reconcile(aFiring(), { cached: [paused, ...without('Automation')] })
+    expect(status).toMatchObject({
+      phase: 'Skipped',
+      reason: 'Paused',
+      conditions: [{ status: 'False', reason: 'Paused' }],
+    })
+    expect(status?.result).toBeUndefined()
+  })
+
+  it('[A-317] is admitted with the newest version, the Environment and the ServiceAccount as they are', async () => {
+    const { status, create, events } = await reconcile(aFiring())
+    expect(create).toBeUndefined()
+    expect(status).toMatchObject({
+      phase: 'Running',
+      startedAt: '2026-11-30T12:00:05.000Z',
+      admission: {
+        automationUID: 'uid-of-triage',
+        automationGeneration: 1,
+        entry: 'by-hand',
+        agent: { name: 'triager', prompt: 'Triage this.' },
+        pins: [{ agent: 'triager', version: 'triager-v1', digest, uid: 'uid-of-triager-v1' }],
+        environment: { name: 'default', uid: 'uid-of-default', generation: 1, spec: environment.spec },
+        principal: { serviceAccountName: 'triage', uid: 'uid-of-account' },
+      },
+    })
+    expect(events).toMatchObject([{ type: 'Normal', reason: 'Admitted' }])
+  })
+
+  it('[A-316] freezes an Environment that was edited a moment before', async () => {
+    const edited = anEnvironment({ metadata: { generation: 2 }, spec: { image: 'new:2' } })
+    const status = await admitted({ live: [edited, ...without('Environment')] })
+    expect(status.admission?.environment).toMatchObject({ generation: 2, spec: { image: 'new:2' } })
+  })
+
+  it('is admitted with the program of its graph and the pins of that', async () => {
+    const program = aProgram()
+    const target = { program: { name: program.metadata.name, digest: program.spec.digest } }
+    const graphed = anAutomation({ spec: { target }, status: structuredClone(active) as never })
+    const status = await admitted({ cached: [graphed, program, ...without('Automation')] })
+    expect(status.admission).toMatchObject({ program: target.program, pins: program.spec.pins })
+    expect(status.admission?.agent).toBeUndefined()
+  })
+
+  it('fails where the program is of a format from the future', async () => {
+    const program = aProgram({ spec: { formatVersion: 2 } })
+    const target = { program: { name: program.metadata.name, digest: program.spec.digest } }
+    const graphed = anAutomation({ spec: { target }, status: structuredClone(active) as never })
+    const { status } = await reconcile(aFiring(), { cached: [graphed, program, ...without('Automation')] })
+    expect(status).toMatchObject({ phase: 'Failed', reason: 'ProgramTooNew' })
+  })
+
+  it.each([
+    ['Environment', 'EnvironmentMissing'],
+    ['ServiceAccount', 'ServiceAccountMissing'],
+    ['Agent', 'AgentMissing'],
+  ])('[A-159] fails without its %s', async (kind, reason) => {
+    const { status } = await reconcile(aFiring(), { cached: without(kind) })
+    expect(status).toMatchObject({ phase: 'Failed', reason, result: 'failed' })
+  })
+})
+
+describe('an admitted firing', () => {
+  it('[A-280] creates the Session of its first step from what was frozen, then records it', async () => {
+    const firing = aFiring({ spec: { event: { n: 1 } }, status: await admitted() })
+    const edited = anEnvironment({ spec: { image: 'edited:9' } })
+    const { create, status, events } = await reconcile(firing, { cached: [edited, ...without('Environment')] })
+    expect(create).toHaveLength(1)
+    expect(create?.[0]).toMatchObject({
+      kind: 'Session',
+      metadata: { namespace: 'default', labels: { [labels.firing]: 'triage-manual-1', [labels.step]: 'agent' } },
+      spec: {
+        firing: { name: 'triage-manual-1', uid: 'uid-of-triage-manual-1' },
+        step: 'agent',
+        agentVersion: { name: 'triager-v1', uid: 'uid-of-triager-v1', digest },
+        environment: { name: 'default', spec: environment.spec },
+        serviceAccountName: 'triage',
+        input: { prompt: inlineContent('Triage this.') },
+      },
+    })
+    expect(status).toMatchObject({ phase: 'Running', step: 'agent', steps: { agent: { kind: 'running' } } })
+    expect(events).toMatchObject([{ reason: 'StepStarted', note: 'Step agent started.' }])
+  })
+
+  it('[A-301] wants the very same Session after a crash', async () => {
+    const firing = aFiring({ status: await admitted() })
+    const first = await reconcile(firing)
+    const second = await reconcile(firing, { now: new Date('2026-11-30T13:00:00Z') })
+    expect(second.create).toEqual(first.create)
+  })
+
+  it('reads the Automation live before the first effect', async () => {
+    const firing = aFiring({ status: await admitted() })
+    const settledLong = anAutomation({ status: { state: 'Active', observedGeneration: 1, active: [] } })
+    const live = [settledLong, ...without('Automation')]
+    await expect(reconcile(firing, { live })).rejects.toMatchObject({ reason: 'NotStarted' })
+  })
+
+  it('[A-163] refuses a Session once the Environment is gone, and does not believe the cache alone', async () => {
+    const firing = aFiring({ status: await admitted() })
+    const gone = without('Environment')
+    const { status, create } = await reconcile(firing, { cached: gone })
+    expect(create).toEqual([])
+    expect(status).toMatchObject({
+      phase: 'Failed',
+      reason: 'EnvironmentMissing',
+      step: 'agent',
+      steps: { agent: { kind: 'failed', reason: 'environment_missing' } },
+    })
+    expect((await reconcile(firing, { cached: gone, live: world })).create).toHaveLength(1)
+    const successor = anEnvironment({ metadata: { uid: 'uid-of-another' } })
+    expect((await reconcile(firing, { cached: [successor, ...gone] })).status?.reason).toBe('EnvironmentMissing')
+  })
+
+  it('[A-300] refuses a Session once the ServiceAccount is another', async () => {
+    const firing = aFiring({ status: await admitted() })
+    const other = { ...serviceAccount, metadata: { ...serviceAccount.metadata, uid: 'uid-of-another' } }
+    const { status } = await reconcile(firing, { cached: [other, ...without('ServiceAccount')] })
+    expect(status).toMatchObject({ phase: 'Failed', reason: 'ServiceAccountMissing' })
+  })
+
+  async function underWay(session: Session['status']) {
+    const fresh = aFiring({ status: await admitted() })
+    const { create, status } = await reconcile(fresh)
+    const firing = aFiring({ ...(status !== undefined && { status }) })
+    return { firing, cached: [...world, sessionOf(firing, create?.[0] as Session, session)] }
+  }
+
+  it('ends Succeeded with the output of its agent', async () => {
+    const { firing, cached } = await underWay({ phase: 'Succeeded', output: inlineContent('all good') })
+    const { status, events } = await reconcile(firing, { cached, now: new Date('2026-11-30T12:03:10Z') })
+    expect(status).toMatchObject({
+      phase: 'Succeeded',
+      result: 'completed',
+      output: inlineContent('all good'),
+      duration: '3m5s',
+      conditions: [{ type: 'Succeeded', status: 'True' }],
+    })
+    expect(status?.reason).toBeUndefined()
+    expect(status?.step).toBeUndefined()
+    expect(events).toMatchObject([{ type: 'Normal', reason: 'Succeeded' }])
+    const ended = aFiring({ ...(status !== undefined && { status }) })
+    expect(await reconcile(ended, { cached })).toEqual({})
+  })
+
+  it('shows the cause of the failed step in its column', async () => {
+    const failure = {
+      phase: 'Failed',
+      reason: 'OOMKilled',
+      message: 'the command needed more memory than its limit',
+    } as const
+    const { firing, cached } = await underWay(failure)
+    const { status, events } = await reconcile(firing, { cached })
+    expect(status).toMatchObject({
+      phase: 'Failed',
+      reason: 'OOMKilled',
+      message: 'Step agent failed: the command needed more memory than its limit',
+      step: 'agent',
+      result: 'failed',
+      conditions: [{ status: 'False', reason: 'OOMKilled' }],
+    })
+    expect(events).toMatchObject([{ reason: 'StepFailed' }, { reason: 'Failed' }])
+  })
+
+  it('[A-508] waits where nobody knows what became of the work', async () => {
+    const { firing, cached } = await underWay({ phase: 'Indeterminate', message: 'the node was lost' })
+    const { status } = await reconcile(firing, { cached })
+    expect(status).toMatchObject({
+      phase: 'Waiting',
+      reason: 'OutcomeUnknown',
+      steps: { agent: { kind: 'running', reason: 'outcome_unknown' } },
+      conditions: [{ status: 'Unknown', reason: 'OutcomeUnknown' }],
+    })
+    expect(status?.result).toBeUndefined()
+  })
+
+  it('a Session that the cache does not show is looked for before it counts as deleted', async () => {
+    const { firing, cached } = await underWay({ phase: 'Running' })
+    const { status } = await reconcile(firing, { cached: world, live: cached })
+    expect(status).toMatchObject({ phase: 'Running', steps: { agent: { kind: 'running' } } })
+    const { status: lost } = await reconcile(firing, { cached: world })
+    expect(lost).toMatchObject({ phase: 'Failed', reason: 'SessionDeleted' })
+  })
+
+  it('stores what is too large before it is named, and waits for a gateway that is away', async () => {
+    const program = aProgram()
+    program.spec.program.steps.push({
+      id: 'verdict',
+      kind: 'parse_json',
+      after: [{ id: 'triage' }],
+      output: 'triage',
+      schema: { type: 'string' },
+    })
+    const target = { program: { name: program.metadata.name, digest: program.spec.digest } }
+    const graphed = anAutomation({ spec: { target }, status: structuredClone(active) as never })
+    const cached = [graphed, program, ...without('Automation')]
+    const fresh = aFiring({ status: await admitted({ cached }) })
+    const { create, status } = await reconcile(fresh, { cached })
+    const firing = aFiring({ ...(status !== undefined && { status }) })
+    const large = JSON.stringify('x'.repeat(9000))
+    const output = { digest: digestBytes(large), size: large.length }
+    const seen = [...cached, sessionOf(firing, create?.[0] as Session, { phase: 'Succeeded', output })]
+
+    await expect(reconcile(firing, { cached: seen })).rejects.toMatchObject({ reason: 'ContentUnavailable' })
+    const using = tools()
+    using.stored.set(output.digest, large)
+    const { status: ended } = await reconcile(firing, { cached: seen }, using)
+    expect(ended).toMatchObject({ phase: 'Succeeded', steps: { verdict: { kind: 'completed', output } } })
+    expect(using.stored.get(output.digest)).toBe(large)
+  })
+})
+
+describe('the columns of a firing whose pass failed', () => {
+  const rules = { ready: 'Succeeded', summarize: summarizeFiring as never } as const
+  const now = new Date('2026-11-30T12:00:05Z')
+
+  it('show what is waited for, and go back when that is over', async () => {
+    const firing = aFiring({ status: await admitted() })
+    const failure = { kind: 'waiting', reason: 'ContentUnavailable', message: 'The gateway is away.' } as const
+    const waiting = statusOfFailure(firing as never, failure, rules, now)
+    expect(waiting).toMatchObject({ phase: 'Waiting', reason: 'ContentUnavailable', message: 'The gateway is away.' })
+    const { status } = await reconcile(aFiring({ status: waiting as AutomationFiringStatus }))
+    expect(status?.phase).toBe('Running')
+    expect(status?.reason).toBeUndefined()
+  })
+
+  it('show a verdict that the runtime came to', async () => {
+    const firing = aFiring({ status: await admitted() })
+    const failure = { kind: 'stalled', reason: 'NameConflict', message: 'Session x exists already.' } as const
+    expect(statusOfFailure(firing as never, failure, rules, now)).toMatchObject({
+      phase: 'Failed',
+      reason: 'NameConflict',
+      result: 'failed',
+      settledAt: '2026-11-30T12:00:05Z',
+    })
+  })
+})
