@@ -52,6 +52,11 @@ const usage = z.strictObject({
   costMicrousd: z.int().min(0).optional().describe('Cost in millionths of a US dollar.'),
 })
 
+/** CEL: this field of the incarnation is as it was, if it was there. */
+function stays(field: string): string {
+  return `(!has(oldSelf.incarnation.${field}) || (has(self.incarnation.${field}) && self.incarnation.${field} == oldSelf.incarnation.${field}))`
+}
+
 export const runStatus = z
   .strictObject({
     observedGeneration,
@@ -61,7 +66,9 @@ export const runStatus = z
     cause: z.enum(runCauses).optional().describe('Class of the failure.'),
     exitCode: z.int().optional().describe('Exit code of the main container.'),
     incarnation: incarnation.optional().describe('The pod that may act for this run.'),
-    result: runResult.optional().describe('What the pod reported. Written once, by the gateway.'),
+    result: runResult
+      .optional()
+      .describe('What the pod of an incarnation reported. Written once by each, through the gateway.'),
     usage: usage.optional().describe('What the run used. Written by the gateway.'),
     output: content.optional().describe('The result that counts, once the run has succeeded.'),
     logs: content.optional().describe('The last 64 KiB of the logs of the main container, once the run has settled.'),
@@ -73,12 +80,20 @@ export const runStatus = z
   .meta({
     'x-kubernetes-validations': [
       {
-        rule: '!has(oldSelf.result) || (has(self.result) && self.result == oldSelf.result)',
-        message: 'the result of a run is written once',
+        rule: '!has(oldSelf.result) || (has(self.result) && (self.result == oldSelf.result || self.result.incarnation > oldSelf.result.incarnation))',
+        message: 'the result of a run is written once by each incarnation',
       },
       {
         rule: '!has(oldSelf.incarnation) || (has(self.incarnation) && self.incarnation.number >= oldSelf.incarnation.number)',
         message: 'incarnations only count up',
+      },
+      {
+        rule: `!has(oldSelf.incarnation) || !has(self.incarnation) || self.incarnation.number != oldSelf.incarnation.number || (${[
+          'self.incarnation.job == oldSelf.incarnation.job',
+          stays('jobUID'),
+          stays('podUID'),
+        ].join(' && ')})`,
+        message: 'the Job and the pod of an incarnation are recorded once; only a newer incarnation has others',
       },
     ],
   })

@@ -66,7 +66,8 @@ export class Runs implements RunService {
     for (let tries = 0; tries < recordTries; tries++) {
       const run = await this.#run(caller, signal)
       const recorded = run.status?.result
-      if (recorded !== undefined) {
+      // What a pod reported that was lost all the same, and is fenced by now, does not stand in the way of its successor.
+      if (recorded !== undefined && recorded.incarnation === run.status?.incarnation?.number) {
         if (sameResult(recorded, outcome)) return recordedOf(recorded)
         const message = 'another result of this run is on record, and a result is written once'
         throw new ApiError('validation.conflict', 'result_recorded', message)

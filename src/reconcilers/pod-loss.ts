@@ -19,11 +19,7 @@ export function loss(observed: Observed): PodOutcome | undefined {
   const words = lossWords(observed)
   if (words === undefined) return undefined
   if (!hasEnded(observed)) return leaving(observed, words)
-  if (result !== undefined) {
-    const message = 'The output is on record, but the pod was lost before its exit code was seen. Look at what it did'
-    return { kind: 'failed', cause: 'Indeterminate', reason: 'ExitCodeUnknown', message }
-  }
-  return { kind: 'lost', started: mayHaveStarted(pod, observed), ...words }
+  return { kind: 'lost', started: result !== undefined || mayHaveStarted(pod, observed), ...words }
 }
 
 /** A pod that is shutting down may still end well: it has its grace period. */

@@ -25,7 +25,7 @@ export interface Observed {
   readonly podRecorded: boolean
   /** True when the main container was seen running. */
   readonly startSeen: boolean
-  /** What the gateway recorded for the Run. */
+  /** What the pod reported. */
   readonly result: DeepReadonly<RunResult> | undefined
   /** Since when the pod cannot start (RFC 3339); undefined where nothing was in its way at the last pass. */
   readonly blockedSince: string | undefined

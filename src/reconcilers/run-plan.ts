@@ -158,7 +158,8 @@ function observe(world: RunWorld, incarnation: DeepReadonly<Incarnation>): Obser
     pod: pods.find(({ metadata }) => metadata.uid !== undefined && metadata.uid === incarnation.podUID),
     podRecorded: incarnation.podUID !== undefined,
     startSeen: run.status?.startedAt !== undefined,
-    result: run.status?.result,
+    // What an earlier pod reported before it was lost is no result of this one.
+    result: run.status?.result?.incarnation === incarnation.number ? run.status.result : undefined,
     blockedSince: started?.status === 'False' ? started.lastTransitionTime : undefined,
     refusal,
     timeUp: timeUp(world),

@@ -199,6 +199,24 @@ describe('the status of a run', () => {
     await expect(patchStatus(ref, null)).rejects.toThrow('status cannot be removed')
   })
 
+  it('takes one result of each incarnation', async () => {
+    const ref = await saved('Run')
+    await patchStatus(ref, { result: { ...result, incarnation: 1 } })
+    await patchStatus(ref, { result: { output: content('again'), incarnation: 2 } })
+    const once = 'the result of a run is written once'
+    await expect(patchStatus(ref, { result: { output: content('late'), incarnation: 1 } })).rejects.toThrow(once)
+  })
+
+  it('takes one Job and one pod of each incarnation', async () => {
+    const ref = await saved('Run')
+    await patchStatus(ref, { incarnation: { number: 0, job: 'a' } })
+    await patchStatus(ref, { incarnation: { jobUID: 'job', pod: 'a-1', podUID: 'pod' } })
+    for (const change of [{ job: 'b' }, { jobUID: 'other' }, { podUID: 'other' }, { jobUID: null }, { podUID: null }]) {
+      await expect(patchStatus(ref, { incarnation: change })).rejects.toThrow('are recorded once')
+    }
+    await patchStatus(ref, { incarnation: { number: 1, job: 'b', jobUID: null, pod: null, podUID: null } })
+  })
+
   it('counts incarnations up', async () => {
     const ref = await saved('Run')
     await patchStatus(ref, { incarnation: { number: 1, job: 'a' } })

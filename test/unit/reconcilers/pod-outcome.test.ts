@@ -289,9 +289,9 @@ const lost: Row[] = [
     outcome: { kind: 'lost', started: true, reason: 'JobDeleted' },
   },
   {
-    is: 'a result, but no exit code: not to be repeated, not to be called a success',
-    observed: { job: undefined, pod: undefined, result },
-    outcome: { kind: 'failed', cause: 'Indeterminate', reason: 'ExitCodeUnknown' },
+    is: 'a result, but no exit code: it had started, and that is no success',
+    observed: { job: undefined, pod: undefined, podRecorded: false, result },
+    outcome: { kind: 'lost', started: true, reason: 'JobDeleted' },
   },
   {
     is: 'a kubelet that turns the pod away: nothing has run',

@@ -239,10 +239,22 @@ describe('[A-508] [A-513] a run that lost its pod', () => {
     expect(lost(9).status).toMatchObject({ phase: 'Failed', cause: 'Infrastructure', reason: 'TurnedAway' })
   })
 
-  it('does not go on when its result is on record', () => {
+  it('is not taken for done by what the lost pod reported while it was shut down', () => {
     const status: RunStatus = { incarnation: recorded, phase: 'Running', result }
-    const { status: planned } = plan({ status, pod: disruptedPod(), agentVersion: repeatSafe })
-    expect(planned).toMatchObject({ phase: 'Indeterminate', reason: 'ExitCodeUnknown' })
+    expect(plan({ status, pod: disruptedPod() }).status).toMatchObject({ phase: 'Indeterminate', reason: 'Disrupted' })
+    const fence = plan({ status, pod: disruptedPod(), agentVersion: repeatSafe })
+    expect(fence.status?.incarnation?.number).toBe(1)
+  })
+
+  it('takes the result of its newest pod alone', () => {
+    const second = { ...recorded, number: 1 }
+    const pod = aPod({ status: started(exited(0)) })
+    const withResultOf = (incarnation: number): RunStatus => ({
+      incarnation: second,
+      result: { ...result, incarnation },
+    })
+    expect(plan({ status: withResultOf(0), pod }).status?.phase).toBe('Running')
+    expect(plan({ status: withResultOf(1), pod }).status?.phase).toBe('Succeeded')
   })
 
   it('waits for the end of a pod that is shutting down', () => {
