@@ -9,7 +9,7 @@ import { outcomeOf, recordedOf, resultOf, sameResult } from '../../src/gateway/r
 import type { RunService } from '../../src/gateway/runs.ts'
 import { GatewayServer } from '../../src/gateway/server.ts'
 import type { Authenticator, Caller } from '../../src/gateway/token-reviews.ts'
-import { silentLogger } from '../../src/runtime/log.ts'
+import { type Logger, silentLogger } from '../../src/runtime/log.ts'
 import { type LocalCertificates, localCertificates } from './certificates.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -114,6 +114,7 @@ export interface LocalGatewayOptions {
   readonly certificates?: LocalCertificates
   readonly port?: number
   readonly folder?: string
+  readonly log?: Logger
 }
 
 /** The gateway's real server over TLS on this machine, with its real content store; ends with the test. */
@@ -123,7 +124,13 @@ export async function startLocalGateway(options: LocalGatewayOptions = {}): Prom
   const contents = await ContentFiles.open(join(folder, 'contents'))
   const authenticator = new KnownTokens({ 'pod-token': podCaller, 'manager-token': managerCaller })
   const runs = options.runs ?? new OneRun()
-  const app = createApp({ authenticator, runs, contents, namespace: operatorNamespace, log: silentLogger })
+  const app = createApp({
+    authenticator,
+    runs,
+    contents,
+    namespace: operatorNamespace,
+    log: options.log ?? silentLogger,
+  })
   const server = await GatewayServer.start({
     fetch: (request) => app.fetch(request),
     certificate: certificates.serving,

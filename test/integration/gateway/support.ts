@@ -32,6 +32,38 @@ export interface Call {
   readonly bytes?: Buffer
 }
 
+export interface Target {
+  readonly port: number
+  /** Namespace of the installation. */
+  readonly namespace: string
+  readonly caPem: string
+}
+
+/** A request as a pod makes it: by the gateway's name in the cluster, trusting the operator's CA alone. */
+export function callGateway(target: Target, path: string, what: Call = {}): Promise<Answer> {
+  const body = what.bytes ?? (what.body === undefined ? undefined : Buffer.from(JSON.stringify(what.body)))
+  const options = {
+    host: '127.0.0.1',
+    port: target.port,
+    servername: `graphwright-gateway.${target.namespace}.svc`,
+    ca: target.caPem,
+    agent: false as const,
+    path,
+    method: what.method ?? 'GET',
+    headers: what.token === undefined ? {} : { authorization: `Bearer ${what.token}` },
+  }
+  return new Promise((resolve, reject) => {
+    const outgoing = request(options, async (incoming) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of incoming) chunks.push(chunk)
+      const text = Buffer.concat(chunks).toString()
+      resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text })
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
 /** A gateway in this process, on the real API server, with the certificate that the manager makes for it. */
 export class GatewayUnderTest {
   readonly client: KubeClient
@@ -63,29 +95,8 @@ export class GatewayUnderTest {
     return new GatewayUnderTest({ client, namespace, contents, gateway, caPem })
   }
 
-  /** A request as a pod makes it: by the gateway's name in the cluster, trusting the operator's CA alone. */
   call(path: string, what: Call = {}): Promise<Answer> {
-    const body = what.bytes ?? (what.body === undefined ? undefined : Buffer.from(JSON.stringify(what.body)))
-    const options = {
-      host: '127.0.0.1',
-      port: this.gateway.port,
-      servername: `graphwright-gateway.${this.namespace}.svc`,
-      ca: this.#caPem,
-      agent: false as const,
-      path,
-      method: what.method ?? 'GET',
-      headers: what.token === undefined ? {} : { authorization: `Bearer ${what.token}` },
-    }
-    return new Promise((resolve, reject) => {
-      const outgoing = request(options, async (incoming) => {
-        const chunks: Buffer[] = []
-        for await (const chunk of incoming) chunks.push(chunk)
-        const text = Buffer.concat(chunks).toString()
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text })
-      })
-      outgoing.on('error', reject)
-      outgoing.end(body)
-    })
+    return callGateway({ port: this.gateway.port, namespace: this.namespace, caPem: this.#caPem }, path, what)
   }
 
   self(token: string): Promise<Answer> {

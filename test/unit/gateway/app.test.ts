@@ -4,6 +4,7 @@ import type { ErrorBody } from '../../../src/api/run-api.ts'
 import { ApiError } from '../../../src/gateway/errors.ts'
 import { KubeError } from '../../../src/kube/error.ts'
 import { digestBytes } from '../../../src/lib/digest.ts'
+import { createLogger } from '../../../src/runtime/log.ts'
 import { type LocalGateway, OneRun, startLocalGateway } from '../../kit/local-gateway.ts'
 
 interface Answer {
@@ -145,5 +146,18 @@ describe('gateway', () => {
     const broken = await call(gateway, '/runs/v1/self', { token: 'pod-token' })
     expect([broken.status, errorOf(broken).type]).toEqual([500, 'gateway.internal'])
     expect(`${noServer.body}${broken.body}`).not.toMatch(/10\.96\.0\.1|secret-sauce/)
+  })
+
+  it('never writes a token to its log', async () => {
+    const lines: string[] = []
+    const runs = new OneRun()
+    runs.trouble.push(new Error('bug'))
+    const log = createLogger({ level: 'debug', write: (line) => lines.push(line) })
+    const gateway = await startLocalGateway({ runs, log })
+    await call(gateway, '/runs/v1/self', { token: 'pod-token' })
+    await call(gateway, '/runs/v1/self', { token: 'stolen-token' })
+    await call(gateway, '/internal/v1/blobs/x', { token: 'pod-token' })
+    expect(lines.join('')).toContain('request failed')
+    expect(lines.join('')).not.toMatch(/pod-token|stolen-token/)
   })
 })
