@@ -200,6 +200,16 @@ describe('result', () => {
     expect(status?.incarnation?.podUID).toBe(pod.metadata.uid)
   })
 
+  it('of a pod that was lost afterwards makes room for that of its successor', async () => {
+    const { run, token } = await team.recordedRun()
+    await api.report(token, { output: 'half' })
+    const successor = await team.pod()
+    await team.record(run, successor, 1)
+    expect((await api.report(await team.token(successor), { output: 'whole' })).status).toBe(200)
+    expect((await team.live(run)).status?.result).toMatchObject({ incarnation: 1, output: { inline: 'whole' } })
+    expect(errorOf(await api.report(token, { output: 'half' }))).toMatchObject({ status: 403, type: 'run.fenced' })
+  })
+
   it('of two at the same time is one', async () => {
     const { run, token } = await team.recordedRun()
     const answers = await Promise.all(['a', 'b', 'a', 'b'].map((output) => api.report(token, { output })))
