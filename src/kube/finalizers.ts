@@ -1,5 +1,6 @@
 import type { ObjectRef } from '../lib/object.ts'
-import type { JsonPatchOp, KubeClient, WriteOptions } from './client.ts'
+import type { JsonPatchOp, WriteOptions } from './call-options.ts'
+import type { KubeClient } from './client.ts'
 import { isInvalid, isNotFound, KubeError } from './error.ts'
 
 /** What is needed of the object that was read. */

@@ -1,37 +1,20 @@
 import type { KubeConfig } from '@kubernetes/client-node'
 import { type Dispatcher, request as send } from 'undici'
-import type { ObjectRef } from '../lib/object.ts'
-import { version } from '../lib/version.ts'
 import { type Credential, Credentials } from './credentials.ts'
 import { buildDispatcher } from './dispatcher.ts'
 import { KubeError } from './error.ts'
 import { errorFromResponse, isConnectionReset, notKubernetes, type RequestContext, unreachable } from './failures.ts'
+import {
+  headerOf,
+  headersOf,
+  isRepeatable,
+  overloadPause,
+  queryText,
+  type StreamRequest,
+  type TransportRequest,
+} from './request.ts'
 import { Slots } from './slots.ts'
 import { pause, startDeadline } from './timing.ts'
-
-export type QueryValue = string | number | boolean | undefined
-
-export interface TransportRequest {
-  /** Default `GET`. */
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Absolute path, already encoded: `/api/v1/namespaces/a/pods`. */
-  readonly path: string
-  readonly query?: Readonly<Record<string, QueryValue>>
-  /** Sent as JSON. */
-  readonly body?: unknown
-  /** Default `application/json`. */
-  readonly contentType?: string
-  readonly signal?: AbortSignal | undefined
-  /** Milliseconds for one try of the whole exchange, body included. Default: that of the transport. */
-  readonly timeoutMillis?: number
-  /** What the request is about, for its error. */
-  readonly ref?: ObjectRef | undefined
-}
-
-export interface StreamRequest extends TransportRequest {
-  /** Milliseconds without a byte after which the stream breaks. Default 120,000. */
-  readonly idleTimeoutMillis?: number | undefined
-}
 
 export interface TransportOptions {
   /** Ordinary requests at one time; streams do not count. Default 32. */
@@ -48,10 +31,7 @@ export interface TransportOptions {
   readonly onAnswer?: (method: string, code: number | '<error>') => void
 }
 
-export const applyPatch = 'application/apply-patch+yaml'
-
 const maxOverloadRetries = 4
-const longestRetryAfterSeconds = 10
 const maxErrorBytes = 1 << 20
 
 /**
@@ -267,40 +247,4 @@ export class Transport {
 interface Timeouts {
   readonly headersTimeout: number
   readonly bodyTimeout: number
-}
-
-function isRepeatable(request: TransportRequest): boolean {
-  return (request.method ?? 'GET') === 'GET' || request.contentType === applyPatch
-}
-
-/** Milliseconds after which an overloaded server may be asked again, undefined where the error is another. */
-function overloadPause(error: unknown): number | undefined {
-  if (!(error instanceof KubeError) || (error.status !== 429 && error.status !== 503)) return undefined
-  const seconds = error.retryAfterSeconds
-  if (seconds === undefined || seconds > longestRetryAfterSeconds) return undefined
-  return seconds * 1000 * (1 + Math.random() / 4)
-}
-
-function headersOf(request: TransportRequest, credential: Credential): Record<string, string> {
-  const headers: Record<string, string> = {
-    ...credential.headers,
-    'user-agent': `graphwright/${version}`,
-    accept: 'application/json',
-  }
-  if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json'
-  return headers
-}
-
-function headerOf(response: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = response.headers[name]
-  return Array.isArray(value) ? value[0] : value
-}
-
-function queryText(query: TransportRequest['query']): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined) parameters.set(name, String(value))
-  }
-  const text = parameters.toString()
-  return text === '' ? '' : `?${text}`
 }

@@ -3,7 +3,7 @@ import { load } from 'js-yaml'
 import { crdOf } from '../../src/api/crd.ts'
 import { kinds } from '../../src/api/kinds.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
-import { applyPatch } from '../../src/kube/transport.ts'
+import { applyPatch } from '../../src/kube/request.ts'
 import { eventually } from './eventually.ts'
 
 interface EstablishedCrd {

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { KubeClient, type WatchRequest } from '../../../src/kube/client.ts'
+import type { WatchRequest } from '../../../src/kube/call-options.ts'
+import { KubeClient } from '../../../src/kube/client.ts'
 import { configMapType, coreTypes } from '../../../src/kube/core-types.ts'
 import type { KubeObject, ResourceType } from '../../../src/lib/object.ts'
 import type { ControllerSpec } from '../../../src/runtime/controller.ts'

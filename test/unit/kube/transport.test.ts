@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { isUnavailable, KubeError } from '../../../src/kube/error.ts'
-import { applyPatch, Transport, type TransportOptions } from '../../../src/kube/transport.ts'
+import { applyPatch } from '../../../src/kube/request.ts'
+import { Transport, type TransportOptions } from '../../../src/kube/transport.ts'
 import { version } from '../../../src/lib/version.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { MisbehavingServer, type Reply } from '../../kit/misbehaving-server.ts'
