@@ -25,7 +25,6 @@ await build({
   platform: 'node',
   target: 'node24',
   format: 'cjs',
-  sourcemap: 'external',
   legalComments: 'none',
   logLevel: 'warning',
   // Modules that ask import.meta for their folder fall back to __dirname, which a CommonJS bundle has.
