@@ -21,16 +21,15 @@ export function canShowUnicode(env: Readonly<Record<string, string | undefined>>
   return /utf-?8/i.test(locale)
 }
 
-/** What leads on from a step: an arm, a step that is drawn below, or one that is drawn elsewhere. */
+/** What leads on from a step: an arm that finishes has no step. */
 interface Branch {
   readonly arm?: 'continue' | 'otherwise'
   readonly step?: Step
-  readonly drawnHere: boolean
 }
 
 /**
- * A program as a tree of lines. A step stands under the last of its predecessors, so that everything it waits for is
- * above it; the others point to it by name. Chains stay at one depth.
+ * A program as a tree of lines, each step once. A step stands under the predecessor that is drawn last, so that
+ * everything it waits for is above it; the other predecessors point to it by name. Chains stay at one depth.
  */
 export function drawProgram(
   program: DeepReadonly<Program>,
@@ -38,92 +37,81 @@ export function drawProgram(
   unicode: boolean,
 ): string {
   const glyphs = unicode ? unicodeGlyphs : asciiGlyphs
-  const drawing = new Drawing(program, glyphs)
   const starts = triggers.map((trigger) => {
     const first = program.steps.filter(({ after }) => after.some(({ id }) => id === trigger.id)).map(({ id }) => id)
     return `${trigger.id}  ${describeTrigger(trigger)} ${glyphs.arrow} ${first.join(', ')}`
   })
-  return [...starts, '', ...drawing.roots()].join('\n')
+  return [...starts, '', ...new Drawing(program.steps, glyphs).roots()].join('\n')
 }
 
 class Drawing {
   readonly #steps: readonly Step[]
-  readonly #position: ReadonlyMap<string, number>
+  readonly #ids: ReadonlySet<string>
   readonly #glyphs: Glyphs
+  readonly #drawn = new Set<string>()
 
-  constructor(program: DeepReadonly<Program>, glyphs: Glyphs) {
-    this.#steps = program.steps
-    this.#position = new Map(program.steps.map(({ id }, index) => [id, index]))
+  constructor(steps: readonly Step[], glyphs: Glyphs) {
+    this.#steps = steps
+    this.#ids = new Set(steps.map(({ id }) => id))
     this.#glyphs = glyphs
   }
 
   /** The steps that wait for triggers alone, each with what follows. */
   roots(): string[] {
-    const trees = this.#steps.filter((step) => this.#parent(step) === undefined).map((step) => this.#tree(step, ''))
+    const trees = this.#steps.filter((step) => this.#awaited(step).length === 0).map((step) => this.#tree(step, ''))
     return trees.flatMap((tree, index) => (index === 0 ? tree : ['', ...tree]))
   }
 
-  /** The predecessor under which a step is drawn: the last one, in the order of the program. */
-  #parent(step: Step): string | undefined {
-    const steps = step.after.map(({ id }) => id).filter((id) => this.#position.has(id))
-    return steps.reduce<string | undefined>(
-      (last, id) => (last === undefined || this.#at(id) > this.#at(last) ? id : last),
-      undefined,
-    )
+  /** The steps among the predecessors. */
+  #awaited(step: Step): string[] {
+    return [...new Set(step.after.map(({ id }) => id))].filter((id) => this.#ids.has(id))
   }
 
-  #at(id: string): number {
-    return this.#position.get(id) ?? -1
+  /** True where the step is to be drawn now: all it waits for is drawn, and it is not. */
+  #isNext(step: Step): boolean {
+    return !this.#drawn.has(step.id) && this.#awaited(step).every((id) => this.#drawn.has(id))
   }
 
   #branches(step: Step): Branch[] {
     const next = this.#steps.flatMap((other) =>
-      other.after
-        .filter(({ id }) => id === step.id)
-        .map(({ arm }) => ({ step: other, drawnHere: this.#parent(other) === step.id, ...(arm && { arm }) })),
+      other.after.filter(({ id }) => id === step.id).map(({ arm }) => ({ step: other, ...(arm && { arm }) })),
     )
     if (step.kind !== 'decision') return next
     return (['continue', 'otherwise'] as const).flatMap((arm): Branch[] => {
       const taken = next.filter((branch) => branch.arm === arm)
-      return taken.length === 0 ? [{ arm, drawnHere: true }] : taken
+      return taken.length === 0 ? [{ arm }] : taken
     })
   }
 
   /** Lines of a step and of what is drawn under it; the first line carries no prefix. */
-  #tree(step: Step, prefix: string, drawn = new Set<string>()): string[] {
-    drawn.add(step.id)
+  #tree(step: Step, prefix: string): string[] {
+    this.#drawn.add(step.id)
     const branches = this.#branches(step)
     const [only] = branches
-    if (branches.length === 1 && only?.step !== undefined && only.drawnHere) {
-      return [this.#label(step), prefix + this.#glyphs.line, ...this.#continued(only.step, prefix, drawn)]
-    }
     const lines = [this.#label(step)]
+    if (branches.length === 1 && only?.step !== undefined && this.#isNext(only.step)) {
+      const [first = '', ...rest] = this.#tree(only.step, prefix)
+      return [...lines, prefix + this.#glyphs.line, prefix + first, ...rest]
+    }
     for (const [index, branch] of branches.entries()) {
       const isLast = index === branches.length - 1
-      const inner = `${prefix}${isLast ? ' ' : this.#glyphs.line}    `
-      const [first = '', ...rest] = this.#branchLines(branch, inner, drawn)
+      const [first = '', ...rest] = this.#branch(branch, `${prefix}${isLast ? ' ' : this.#glyphs.line}    `)
       lines.push(`${prefix}${isLast ? this.#glyphs.last : this.#glyphs.branch} ${first}`, ...rest)
     }
     return lines
   }
 
-  #continued(step: Step, prefix: string, drawn: Set<string>): string[] {
-    const [first = '', ...rest] = this.#tree(step, prefix, drawn)
-    return [prefix + first, ...rest]
-  }
-
-  #branchLines({ arm, step, drawnHere }: Branch, prefix: string, drawn: Set<string>): string[] {
+  #branch({ arm, step }: Branch, prefix: string): string[] {
     const lead = arm === undefined ? '' : `${arm} ${this.#glyphs.arrow} `
     if (step === undefined) return [`${lead}finish`]
-    if (!drawnHere || drawn.has(step.id)) return [`${lead || `${this.#glyphs.arrow} `}${step.id}`]
-    const [first = '', ...rest] = this.#tree(step, prefix, drawn)
+    if (!this.#isNext(step)) return [`${lead || `${this.#glyphs.arrow} `}${step.id}`]
+    const [first = '', ...rest] = this.#tree(step, prefix)
     return [lead + first, ...rest]
   }
 
   #label(step: Step): string {
-    const waits = step.after.map(({ id }) => id).filter((id) => this.#position.has(id))
-    const joined = new Set(waits).size > 1 ? `  (waits for ${[...new Set(waits)].join(', ')})` : ''
-    return `${step.id}  ${describeStep(step)}${joined}`
+    const awaited = this.#awaited(step)
+    return `${step.id}  ${describeStep(step)}${awaited.length > 1 ? `  (waits for ${awaited.join(', ')})` : ''}`
   }
 }
 

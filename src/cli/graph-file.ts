@@ -16,7 +16,7 @@ export interface GraphInFile {
 export function readGraphs(text: string, path: string): GraphInFile[] {
   const graphs = readYaml(text, path).flatMap((document, index) => graphOf(document, index) ?? [])
   if (graphs.length > 0) return graphs
-  throw cannotAsk('no_graph', `${path} holds no ${automationGraph.kind} of ${automationGraph.apiVersion}`)
+  throw cannotAsk('no_graph', `${path} holds no ${automationGraph.kind}: name the file of a graph`)
 }
 
 function graphOf(document: YamlDocument, index: number): GraphInFile | undefined {
