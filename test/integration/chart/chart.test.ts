@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { loadAll } from 'js-yaml'
+import { describe, expect, it } from 'vitest'
+import { gatewayAudience } from '../../../src/api/labels.ts'
+import { gatewayPort, podPaths } from '../../../src/api/run-api.ts'
+
+const run = promisify(execFile)
+const root = new URL('../../../', import.meta.url)
+const chart = new URL('charts/graphwright', root).pathname
+
+async function helm(...args: string[]): Promise<string> {
+  const { stdout } = await run(new URL('hack/cluster/cluster', root).pathname, ['helm', ...args], {
+    maxBuffer: 1 << 24,
+  })
+  return stdout
+}
+
+interface Rendered {
+  kind: string
+  metadata: { name: string; namespace?: string }
+  spec?: { template?: { spec: PodSpec }; ports?: unknown; storageClassName?: string }
+  subjects?: { namespace: string }[]
+}
+interface PodSpec {
+  serviceAccountName: string
+  securityContext: object
+  containers: { args: string[]; image: string; securityContext: object; volumeMounts: { mountPath: string }[] }[]
+  volumes: object[]
+}
+
+/** The chart's objects, rendered into a namespace with some values. */
+async function render(namespace: string, ...values: string[]): Promise<Rendered[]> {
+  const flags = values.flatMap((value) => ['--set-json', value])
+  const text = await helm('template', 'g', chart, '--namespace', namespace, '--kube-version', '1.33.0', ...flags)
+  return loadAll(text).filter((object) => object !== null && object !== undefined) as Rendered[]
+}
+
+function one(objects: readonly Rendered[], kind: string, name: string): Rendered {
+  const found = objects.filter((object) => object.kind === kind && object.metadata.name === name)
+  expect(found, `${kind} ${name}`).toHaveLength(1)
+  return found[0] as Rendered
+}
+
+function podOf(objects: readonly Rendered[], name: string): PodSpec {
+  return one(objects, 'Deployment', name).spec?.template?.spec as PodSpec
+}
+
+describe('the chart', { timeout: 120_000 }, () => {
+  it('has nothing for helm lint to say', async () => {
+    expect(await helm('lint', '--strict', chart)).toContain('1 chart(s) linted, 0 chart(s) failed')
+  })
+
+  it('renders manifests/install.yaml (after a change of the chart run make manifests)', async () => {
+    const script = new URL('hack/install-manifest.sh', root).pathname
+    const { stdout } = await run(script, ['-'], { maxBuffer: 1 << 24 })
+    expect(stdout === readFileSync(new URL('manifests/install.yaml', root), 'utf8')).toBe(true)
+  })
+
+  it('installs into any namespace and names no other', async () => {
+    const objects = await render('elsewhere')
+    const text = JSON.stringify(objects)
+    expect(text).toContain('system:serviceaccount:elsewhere:graphwright-manager')
+    expect(text).not.toContain('graphwright-system')
+    for (const { metadata, subjects } of objects) {
+      expect(['elsewhere', 'default', undefined]).toContain(metadata.namespace)
+      for (const { namespace } of subjects ?? []) expect(namespace).toBe('elsewhere')
+    }
+  })
+
+  it('starts both processes as the program expects', async () => {
+    const objects = await render('elsewhere')
+    expect(podOf(objects, 'graphwright-manager').containers[0]?.args).toEqual([
+      'manager',
+      `--gateway-url=https://graphwright-gateway.elsewhere.svc:${gatewayPort}`,
+      '--runner-image=localhost/graphwright:0.1.0',
+      '--log-level=info',
+      '--metrics-port=8080',
+    ])
+    expect(podOf(objects, 'graphwright-gateway').containers[0]?.args).toEqual([
+      'gateway',
+      '--data-dir=/var/lib/graphwright',
+      `--port=${gatewayPort}`,
+      '--metrics-port=8080',
+      '--log-level=info',
+    ])
+  })
+
+  it('gives the manager a token for the gateway where it looks for one', async () => {
+    const { containers, volumes } = podOf(await render('elsewhere'), 'graphwright-manager')
+    expect(volumes).toContainEqual({
+      name: 'gateway-token',
+      projected: {
+        sources: [{ serviceAccountToken: { audience: gatewayAudience, expirationSeconds: 3600, path: 'token' } }],
+      },
+    })
+    expect(`${containers[0]?.volumeMounts[0]?.mountPath}/token`).toBe(podPaths.token)
+  })
+
+  it.each(['graphwright-manager', 'graphwright-gateway'])('%s passes Pod Security restricted', async (name) => {
+    const pod = podOf(await render('elsewhere'), name)
+    expect(pod.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    })
+    for (const { securityContext } of pod.containers) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+    }
+  })
+
+  it('binds its permissions in the served namespaces only, where they are named', async () => {
+    const everywhere = await render('elsewhere')
+    one(everywhere, 'ClusterRoleBinding', 'graphwright-manager')
+    const some = await render('elsewhere', 'namespaces=["a","b"]')
+    const bindings = some.filter(({ kind, metadata }) => kind === 'RoleBinding' && metadata.name.endsWith('-workspace'))
+    expect(bindings.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).sort()).toEqual([
+      'a/graphwright-gateway-workspace',
+      'a/graphwright-manager-workspace',
+      'b/graphwright-gateway-workspace',
+      'b/graphwright-manager-workspace',
+    ])
+    const cluster = some.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ metadata }) => metadata.name)
+    expect(cluster).toEqual(['graphwright-gateway-reviews'])
+    expect(podOf(some, 'graphwright-manager').containers[0]?.args).toContain('--namespaces=a,b')
+  })
+
+  it('takes the storage class of the content store, none, or the default one', async () => {
+    const claim = async (...values: string[]) =>
+      one(await render('elsewhere', ...values), 'PersistentVolumeClaim', 'graphwright-gateway-data').spec
+    expect(await claim()).not.toHaveProperty('storageClassName')
+    expect(await claim('gateway.storage.className="local"')).toHaveProperty('storageClassName', 'local')
+    expect(await claim('gateway.storage.className=""')).toHaveProperty('storageClassName', '')
+  })
+
+  it('leaves the CRDs out where somebody else installs them, and keeps its own when it goes', async () => {
+    const crds = (objects: readonly Rendered[]) => objects.filter(({ kind }) => kind === 'CustomResourceDefinition')
+    const installed = crds(await render('elsewhere'))
+    expect(installed).toHaveLength(10)
+    for (const { metadata } of installed) {
+      expect(metadata).toMatchObject({ annotations: { 'helm.sh/resource-policy': 'keep' } })
+    }
+    expect(crds(await render('elsewhere', 'crds.install=false'))).toEqual([])
+  })
+
+  it.each([
+    ['an unknown value', 'imagee={}', /imagee/],
+    ['a log level that does not exist', 'logLevel="loud"', /logLevel/],
+    ['a pull policy that does not exist', 'image.pullPolicy="Sometimes"', /pullPolicy/],
+  ])('refuses %s', async (_, value, message) => {
+    await expect(render('elsewhere', value)).rejects.toThrow(message)
+  })
+
+  it('has the version of the program', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { version: string }
+    expect(await helm('show', 'chart', chart)).toMatch(new RegExp(`^appVersion: ${version}$`, 'm'))
+  })
+})
