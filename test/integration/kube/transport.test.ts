@@ -1,13 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { KubeClient } from '../../../src/kube/client.ts'
-import { configMapType, coreTypes, serviceAccountType, type TokenRequest } from '../../../src/kube/core-types.ts'
+import {
+  configMapType,
+  coreTypes,
+  selfSubjectReviewType,
+  serviceAccountType,
+  type TokenRequest,
+} from '../../../src/kube/core-types.ts'
 import { isForbidden, isUnavailable } from '../../../src/kube/error.ts'
+import { whoAmI } from '../../../src/kube/identity.ts'
 import { Transport } from '../../../src/kube/transport.ts'
 import { freshNamespace, testClient, testKubeConfig } from '../../kit/control-plane.ts'
 import { FaultProxy } from '../../kit/fault-proxy.ts'
@@ -134,4 +141,66 @@ test('proxy-url: the server is reached through a CONNECT proxy, still by its own
   })
   proxy.close()
   expect(asked).toEqual([new URL(admin.transport.server).host])
+})
+
+test('proxy-url: a SOCKS5 proxy', async () => {
+  const asked: string[] = []
+  const proxy = createTcpServer((client) => {
+    client.on('error', () => {})
+    client.once('data', () => {
+      client.write(Buffer.from([5, 0]))
+      client.once('data', (request) => {
+        // Version, command, reserved, kind of address (IPv4), address, port: RFC 1928.
+        const port = request.readUInt16BE(8)
+        asked.push(`${[...request.subarray(4, 8)].join('.')}:${port}`)
+        const server = connect(port, '127.0.0.1', () => {
+          client.write(Buffer.from([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]))
+          server.pipe(client).pipe(server)
+        })
+        server.on('error', () => client.destroy())
+      })
+    })
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const proxyUrl = `socks5://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  await using(variant({ proxyUrl }), (client) => client.version())
+  proxy.close()
+  expect(asked[0]).toBe(new URL(admin.transport.server).host)
+})
+
+test('a client certificate that is replaced is used within a minute, and open watches live on', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'certificate-'))
+  const files = { certFile: join(folder, 'crt'), keyFile: join(folder, 'key') }
+  const install = (user?: string) => {
+    const { certData = '', keyData = '' } = testKubeConfig(user).getCurrentUser() ?? {}
+    writeFileSync(files.certFile, Buffer.from(certData, 'base64'))
+    writeFileSync(files.keyFile, Buffer.from(keyData, 'base64'))
+  }
+  install()
+  let now = Date.now()
+  const transport = new Transport(variant({}, files), { now: () => now })
+  const client = new KubeClient(transport, [...coreTypes, selfSubjectReviewType])
+  expect(await whoAmI(client)).toBe('admin')
+  const stop = new AbortController()
+  const { resourceVersion } = await client.list(configMapType, { namespace })
+  const watch = await client.watch(configMapType, {
+    namespace,
+    resourceVersion,
+    timeoutSeconds: 60,
+    signal: stop.signal,
+  })
+
+  install('bob')
+  expect(await whoAmI(client)).toBe('admin')
+  now += 60_000
+  expect(await whoAmI(client)).toBe('bob')
+  const { apiVersion, kind } = configMapType
+  await admin.create({ apiVersion, kind, metadata: { name: 'seen-by-the-old-watch', namespace } })
+  for await (const chunk of watch) {
+    expect(Buffer.from(chunk).toString()).toContain('seen-by-the-old-watch')
+    break
+  }
+  stop.abort()
+  await transport.close()
+  rmSync(folder, { recursive: true })
 })
