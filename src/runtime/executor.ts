@@ -14,16 +14,8 @@ import {
 } from './ownership.ts'
 import { type EventInput, type ReconcileResult, Terminal, Wait } from './result.ts'
 import { type StatusHolder, type StatusRules, statusToWrite } from './status.ts'
+import type { World } from './world.ts'
 import type { Writer } from './writer.ts'
-
-/** What the executor reads: the caches, and the API server where a cache must not decide. */
-export interface World {
-  typeOf(apiVersion: string, kind: string): ResourceType<KubeObject>
-  isCached(type: ResourceType<KubeObject>): boolean
-  cached(type: ResourceType<KubeObject>, key: string): DeepReadonly<KubeObject> | undefined
-  /** Reads from the API server; undefined if it is not there. */
-  live(type: ResourceType<KubeObject>, ref: ObjectRef): Promise<KubeObject | undefined>
-}
 
 export interface ExecutorOptions {
   readonly world: World
@@ -35,8 +27,6 @@ export interface ExecutorOptions {
   readonly finalizer?: string | undefined
   /** Told after each write when it is to be found in the caches. */
   readonly wrote: (seen: () => boolean) => void
-  /** True when the caches show a write, or everything after it. */
-  readonly hasSeen: (type: ResourceType<KubeObject>, written: KubeObject) => boolean
 }
 
 type Seen = DeepReadonly<KubeObject> & StatusHolder
@@ -56,6 +46,11 @@ export class Executor {
     this.#owner = owner
     this.#options = options
     this.#version = owner.metadata.resourceVersion
+  }
+
+  /** Version of the object after the last write of its status; before it, the one that was seen. */
+  get version(): string | undefined {
+    return this.#version
   }
 
   /**
@@ -175,7 +170,7 @@ export class Executor {
   }
 
   #remember(written: KubeObject): void {
-    const { world, wrote, hasSeen } = this.#options
+    const { world, wrote } = this.#options
     const type = world.typeOf(written.apiVersion, written.kind)
     const { name, namespace, resourceVersion, labels } = written.metadata
     const trace = {
@@ -188,7 +183,7 @@ export class Executor {
         ...(labels !== undefined && { labels }),
       },
     }
-    wrote(() => hasSeen(type, trace))
+    wrote(() => world.hasSeen(type, trace))
   }
 }
 

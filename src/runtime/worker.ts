@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
 import { isNotFound } from '../kube/error.ts'
-import { type KubeObject, keyOf, type ObjectKey, type ObjectRef, type Resource } from '../lib/object.ts'
+import type { KubeObject, ObjectKey, ObjectRef, Resource } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Applied } from './applied.ts'
 import { jittered } from './back-off.ts'
 import type { Caches } from './caches.ts'
 import type { Clock } from './clock.ts'
-import type { ControllerSpec, StatusBase, Watch } from './controller.ts'
-import { Executor, type World } from './executor.ts'
+import type { ControllerSpec, StatusBase } from './controller.ts'
+import { Echoes } from './echoes.ts'
+import { Executor } from './executor.ts'
 import type { Logger } from './log.ts'
 import type { Metrics, ReconcileOutcome } from './metrics.ts'
 import { classify, type Outcome } from './outcome.ts'
@@ -17,6 +18,8 @@ import { refOf } from './ownership.ts'
 import { WorkQueue } from './queue.ts'
 import type { EventInput } from './result.ts'
 import { type Failure, showsFailure, statusOfFailure } from './status.ts'
+import { subscribe } from './wake.ts'
+import { type World, worldOf } from './world.ts'
 import type { Writer } from './writer.ts'
 
 /** What all controllers of a process share. */
@@ -46,6 +49,7 @@ export class Worker {
   readonly #queue: WorkQueue
   readonly #ownWrites: OwnWrites
   readonly #world: World
+  readonly #echoes = new Echoes()
   readonly #abort = new AbortController()
 
   constructor(spec: AnyController, options: WorkerOptions) {
@@ -53,35 +57,19 @@ export class Worker {
     this.#options = options
     this.#queue = new WorkQueue({ clock: options.clock, observer: options.metrics.queue(spec.name) })
     this.#ownWrites = new OwnWrites(options.clock)
-    this.#world = worldOf(options)
+    this.#world = worldOf(options.client, options.caches)
   }
 
   /** Subscribes to the kinds that wake this controller's keys. Before the caches start. */
   subscribe(): void {
-    const { caches } = this.#options
-    caches.declare(this.spec.for)
-    for (const type of this.spec.reads ?? []) caches.declare(type)
-    caches.onChange(this.spec.for, (change) => this.#queue.add(change.key, change.initial ? 'list' : 'event'))
-    for (const { type, keys } of this.spec.watches ?? []) {
-      caches.declare(type)
-      caches.onChange(type, (change) => {
-        const before = change.old === undefined ? [] : this.#keysOf(keys, change.old)
-        for (const key of new Set([...this.#keysOf(keys, change.object), ...before])) {
-          this.#queue.add(key, change.initial ? 'list' : 'event')
-        }
-      })
-    }
-  }
-
-  /** A bug in a mapper costs its own keys, not the watch that serves everybody. */
-  #keysOf(keys: Watch['keys'], object: DeepReadonly<KubeObject>): readonly ObjectKey[] {
-    try {
-      return keys(object, this.#options.caches)
-    } catch (error) {
-      const fields = { error, controller: this.spec.name, kind: object.kind, object: keyOf(object.metadata) }
-      this.#options.log.error(fields, 'watch could not tell which keys to wake')
-      return []
-    }
+    const { caches, log } = this.#options
+    subscribe(
+      this.spec,
+      caches,
+      log,
+      (key, priority) => this.#queue.add(key, priority),
+      ({ key, object }) => this.#echoes.isNews(key, object.metadata.resourceVersion),
+    )
   }
 
   /** Works until {@link stop}. The caches are synced. */
@@ -108,6 +96,7 @@ export class Worker {
     if (object === undefined || !this.#isOurs(object)) {
       this.#queue.forget(key)
       this.#ownWrites.forget(key)
+      this.#echoes.forget(key)
       return
     }
     if (!this.#mayPass(key)) {
@@ -164,9 +153,10 @@ export class Worker {
       const { caches, client, clock } = this.#options
       const context = { read: caches, now: clock.now(), log, signal: this.#abort.signal, live: client }
       const result = await this.spec.reconcile(object, context)
-      await executor.execute(result)
+      const there = await executor.execute(result)
       this.#queue.forget(key)
-      if (result.after === undefined) return 'success'
+      this.#echoes.forget(key)
+      if (!there || result.after === undefined) return 'success'
       this.#queue.addAfter(key, result.after)
       return 'requeue_after'
     } catch (error) {
@@ -201,23 +191,37 @@ export class Worker {
   ): Promise<ReconcileOutcome> {
     if (this.#abort.signal.aborted) return 'requeue'
     const outcome = classify(error)
-    if ('failure' in outcome) await this.#show(outcome.failure, object, executor, log)
+    if ('failure' in outcome) await this.#show(key, outcome.failure, object, executor, log)
     return this.#comeBack(key, outcome, error, log)
   }
 
   /** Puts the failure into the status, and once into an event where only people can help. */
-  async #show(failure: Failure, object: DeepReadonly<Target>, executor: Executor, log: Logger): Promise<void> {
+  async #show(
+    key: ObjectKey,
+    failure: Failure,
+    object: DeepReadonly<Target>,
+    executor: Executor,
+    log: Logger,
+  ): Promise<void> {
+    const status = statusOfFailure(object, failure, this.spec, this.#options.clock.now())
+    if (status === undefined) return
+    if (!(await this.#writeFailure(key, status, executor, log))) return
+    if (failure.kind !== 'stalled' || showsFailure(object, failure, this.spec)) return
+    const { reason, message: note } = failure
+    this.#options.record({ regarding: refOf(object), type: 'Warning', reason, note, action: 'Reconcile' })
+  }
+
+  /** Returns true when it is written. */
+  async #writeFailure(key: ObjectKey, status: StatusBase, executor: Executor, log: Logger): Promise<boolean> {
+    let written = false
+    this.#echoes.begin(key)
     try {
-      const shown = showsFailure(object, failure, this.spec)
-      const status = statusOfFailure(object, failure, this.spec, this.#options.clock.now())
-      if (status === undefined) return
-      const there = await executor.writeStatus(status)
-      if (!there || shown || failure.kind !== 'stalled') return
-      const { reason, message: note } = failure
-      this.#options.record({ regarding: refOf(object), type: 'Warning', reason, note, action: 'Reconcile' })
+      written = await executor.writeStatus(status)
     } catch (error) {
-      log.info({ error, reason: failure.reason }, 'failure could not be written to the status')
+      log.info({ error }, 'failure could not be written to the status')
     }
+    if (this.#echoes.end(key, written ? executor.version : undefined)) this.#queue.add(key)
+    return written
   }
 
   #comeBack(key: ObjectKey, outcome: Outcome, error: unknown, log: Logger): ReconcileOutcome {
@@ -256,7 +260,7 @@ export class Worker {
   }
 
   #executor(key: ObjectKey, object: DeepReadonly<Target>): Executor {
-    const { applied, caches, record, writer } = this.#options
+    const { applied, record, writer } = this.#options
     return new Executor(object, {
       world: this.#world,
       writer,
@@ -266,16 +270,6 @@ export class Worker {
       status: this.spec,
       finalizer: this.spec.finalizer,
       wrote: (seen) => this.#ownWrites.remember(key, seen),
-      hasSeen: (type, written) => caches.hasSeen(type, written),
     })
-  }
-}
-
-function worldOf({ caches, client }: WorkerOptions): World {
-  return {
-    typeOf: (apiVersion, kind) => client.typeOf(apiVersion, kind),
-    isCached: (type) => caches.has(type),
-    cached: (type, key) => (caches.has(type) ? caches.get(type, key) : undefined),
-    live: (type, ref) => client.find(type, ref),
   }
 }

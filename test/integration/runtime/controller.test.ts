@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { configMapType } from '../../../src/kube/core-types.ts'
-import { isNotFound } from '../../../src/kube/error.ts'
+import { isNotFound, KubeError } from '../../../src/kube/error.ts'
 import { refOf } from '../../../src/runtime/ownership.ts'
 import { Terminal, Wait } from '../../../src/runtime/result.ts'
 import { freshNamespace, testClient } from '../../kit/control-plane.ts'
@@ -208,7 +208,8 @@ describe('a name that is taken', () => {
     const object = await client.create(thing('t', namespace))
     const owner = { apiVersion: 'runtime.test/v1', kind: 'Thing', name: 't', uid: 'gone-long-ago', controller: true }
     const left = childOf(object, 0)
-    // The finalizer keeps the garbage collector from being faster than the test.
+    // The finalizer keeps the garbage collector from being faster than the test. It may also be slower: it hears of a
+    // new kind half a minute late, so the test takes its part.
     Object.assign(left.metadata, { ownerReferences: [owner], finalizers: ['runtime.test/hold'] })
     const held = await client.create(left)
     const started = await run(client, namespace, thingController)
@@ -217,6 +218,7 @@ describe('a name that is taken', () => {
     expect(condition(waiting, 'Reconciling')?.message).toBe(
       `ConfigMap ${namespace}/t-0 exists already and is controlled by Thing t of another uid; it should be gone soon, this one is created then`,
     )
+    await client.delete(refOf(held))
     await client.mergePatch(refOf(held), { metadata: { finalizers: null } })
     await readyWith('t', 'Done')
     const child = await client.get(configMapType, { name: 't-0', namespace })
@@ -286,6 +288,23 @@ describe('a pass that does not succeed', () => {
     expect(done.status?.observedGeneration).toBe(1)
     expect(await started.passes('error')).toBe(2)
     expect(await started.metric('workqueue_retries_total{name="things"}')).toBe(2)
+  })
+
+  test('with another error each time keeps its pauses, though each changes the status', async () => {
+    const counted = counting({
+      ...thingController,
+      reconcile: () => {
+        const status = counted.passes() % 2 === 0 ? 500 : 502
+        throw new KubeError({ status, reason: 'InternalError', message: 'out of order' })
+      },
+    })
+    await run(client, namespace, counted.spec)
+    await client.create(thing('t', namespace))
+    await eventually(async () => expect(condition(await read('t'))?.message).toContain('502'))
+    await eventually(async () => expect(condition(await read('t'))?.message).toContain('500'))
+    await eventually(async () => expect(condition(await read('t'))?.message).toContain('502'))
+    // One second, then two: a loop would have made hundreds.
+    expect(counted.passes()).toBeLessThanOrEqual(6)
   })
 
   test('because only the spec can be wrong is not tried again until the spec changes', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { configMapType } from '../../../src/kube/core-types.ts'
+import { Metrics } from '../../../src/runtime/metrics.ts'
 import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { FakeClock } from '../../kit/fake-clock.ts'
@@ -175,4 +176,15 @@ test('a mapper with a bug costs its own keys and nothing else', async () => {
   })
   await client.create(thing('t', namespace, { children: 1 }))
   await eventually(() => isReady('t'))
+})
+
+test('every answer of the API server can be counted', async () => {
+  const metrics = new Metrics()
+  const counted = testClient({ types: testTypes, onAnswer: (method, code) => metrics.requested(method, code) })
+  await counted.list(thingType, { namespace })
+  await expect(counted.get(thingType, { name: 'absent', namespace })).rejects.toThrow()
+  const text = await metrics.registry.metrics()
+  expect(text).toContain('rest_client_requests_total{method="GET",code="200"} 1')
+  expect(text).toContain('rest_client_requests_total{method="GET",code="404"} 1')
+  await counted.transport.close()
 })

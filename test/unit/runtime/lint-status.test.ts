@@ -42,7 +42,6 @@ test.each([
   ['longer than 1 KiB', withStatus([condition({ message: 'x'.repeat(1025) })])],
   ['a time', withStatus([condition({ message: 'failed at 2026-11-30T12:00:00Z' })])],
   ['a UID', withStatus([condition({ message: 'owner 0b1c2d3e-4f56-4789-8abc-def012345678 is gone' })])],
-  ['a generated name', withStatus([condition({ message: 'job step-abcdefghijklmnopqrstuvwxyz failed' })])],
   ['a counter', withStatus([condition({ message: 'gave up, attempt 3' })])],
   ['a counter', withStatus([condition({ message: 'failed 4 times' })])],
   ['an address', withStatus([condition({ message: 'connect ECONNREFUSED 10.0.0.1:443' })])],

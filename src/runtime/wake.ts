@@ -1,0 +1,56 @@
+import type { Change } from '../kube/store.ts'
+import { type KubeObject, keyOf, type ObjectKey } from '../lib/object.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
+import type { Caches } from './caches.ts'
+import type { Watch } from './controller.ts'
+import type { Logger } from './log.ts'
+import type { Priority } from './queue.ts'
+
+/** What of a controller matters for what wakes it. */
+interface Wakeable {
+  readonly name: string
+  readonly for: Watch['type']
+  readonly watches?: readonly Watch[]
+  readonly reads?: readonly Watch['type'][]
+}
+
+/**
+ * Declares the kinds of a controller and calls `wake` for each key that a change of one of them concerns.
+ * @param isNews false for a change of a controlled object that says nothing new
+ */
+export function subscribe(
+  spec: Wakeable,
+  caches: Caches,
+  log: Logger,
+  wake: (key: ObjectKey, priority: Priority) => void,
+  isNews: (change: Change<KubeObject>) => boolean,
+): void {
+  for (const type of [spec.for, ...(spec.reads ?? [])]) caches.declare(type)
+  caches.onChange(spec.for, (change) => {
+    if (isNews(change)) wake(change.key, priorityOf(change))
+  })
+  for (const { type, keys } of spec.watches ?? []) {
+    caches.declare(type)
+    caches.onChange(type, (change) => {
+      const seen = change.old === undefined ? [change.object] : [change.object, change.old]
+      for (const key of new Set(seen.flatMap(safely(keys)))) wake(key, priorityOf(change))
+    })
+  }
+
+  /** A bug in a mapper costs its own keys, not the watch that serves everybody. */
+  function safely(keys: Watch['keys']): (object: DeepReadonly<KubeObject>) => readonly ObjectKey[] {
+    return (object) => {
+      try {
+        return keys(object, caches)
+      } catch (error) {
+        const fields = { error, controller: spec.name, kind: object.kind, object: keyOf(object.metadata) }
+        log.error(fields, 'watch could not tell which keys to wake')
+        return []
+      }
+    }
+  }
+}
+
+function priorityOf(change: Change<KubeObject>): Priority {
+  return change.initial ? 'list' : 'event'
+}
