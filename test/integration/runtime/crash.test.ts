@@ -70,7 +70,9 @@ const moments = [
   [5, 'after'],
 ] as const
 
-test('a manager killed before or after any of its writes leaves nothing twice and nothing undone', { timeout: 120_000 }, async () => {
+test('a manager killed before or after any of its writes leaves nothing twice and nothing undone', {
+  timeout: 120_000,
+}, async () => {
   const results: unknown[] = []
   for (const [number, moment] of moments) {
     const namespace = await freshNamespace(client)
