@@ -5,6 +5,7 @@ import { loadAll } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import { gatewayAudience } from '../../../src/api/labels.ts'
 import { gatewayPort, podPaths } from '../../../src/api/run-api.ts'
+import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 
 const run = promisify(execFile)
 const root = new URL('../../../', import.meta.url)
@@ -34,7 +35,9 @@ interface PodSpec {
 async function render(namespace: string, ...values: string[]): Promise<Rendered[]> {
   const flags = values.flatMap((value) => ['--set-json', value])
   const text = await helm('template', 'g', chart, '--namespace', namespace, '--kube-version', '1.33.0', ...flags)
-  return loadAll(text).filter((object) => object !== null && object !== undefined) as Rendered[]
+  const objects = loadAll(text)
+  expect(objects.filter((object) => object === null)).toEqual([])
+  return objects as Rendered[]
 }
 
 function one(objects: readonly Rendered[], kind: string, name: string): Rendered {
@@ -99,19 +102,18 @@ describe('the chart', { timeout: 120_000 }, () => {
   })
 
   it.each(['graphwright-manager', 'graphwright-gateway'])('%s passes Pod Security restricted', async (name) => {
-    const pod = podOf(await render('elsewhere'), name)
-    expect(pod.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      runAsUser: 65532,
-      seccompProfile: { type: 'RuntimeDefault' },
-    })
-    for (const { securityContext } of pod.containers) {
-      expect(securityContext).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ['ALL'] },
-      })
+    const client = testClient()
+    const namespace = await freshNamespace(client)
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+    await client.mergePatch({ apiVersion: 'v1', kind: 'Namespace', name: namespace }, { metadata: { labels } })
+    await client.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
+    const spec = podOf(await render(namespace), name)
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec }
+    expect(await client.create(pod, { dryRun: true })).toMatchObject({ kind: 'Pod' })
+    for (const { securityContext } of spec.containers) {
+      expect(securityContext).toMatchObject({ readOnlyRootFilesystem: true })
     }
+    await client.transport.close()
   })
 
   it('binds its permissions in the served namespaces only, where they are named', async () => {
