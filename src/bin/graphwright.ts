@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
 
 /** `graphwright`: the operator's processes and the command line tool in one program. Only what is called is loaded. */
