@@ -158,6 +158,36 @@ describe('what a reconciler asks for', () => {
   })
 })
 
+test('a change that comes with our own apply to the object is looked at before a status is written', async () => {
+  let seen: number | undefined
+  let interfered = false
+  const basedOn: unknown[] = []
+  await run(
+    client,
+    namespace,
+    {
+      ...thingController,
+      reconcile: (object, { now }) => {
+        seen = object.metadata.generation
+        const metadata = { name: object.metadata.name, namespace, labels: { seen: 'yes' } }
+        return { apply: [{ apiVersion: 'runtime.test/v1', kind: 'Thing', metadata }], status: readyStatus(object, now) }
+      },
+    },
+    {
+      faults: async (moment, { verb, ref }) => {
+        if (moment === 'after') return
+        if (verb === 'apply status') basedOn.push([seen, (await read('t')).metadata.generation])
+        if (verb !== 'apply' || interfered) return
+        interfered = true
+        await client.mergePatch(ref, { spec: { text: 'changed' } })
+      },
+    },
+  )
+  await client.create(thing('t', namespace))
+  await readyWith('t', 'Done')
+  expect(basedOn).toEqual([[2, 2]])
+})
+
 describe('a name that is taken', () => {
   test('by ourselves is ours', async () => {
     const started = await run(client, namespace, {
@@ -332,7 +362,7 @@ describe('a pass that does not succeed', () => {
 
 test('fields of the status that belong to another process stay, and their changes wake the key', async () => {
   let tokens = 0
-  await run(client, namespace, {
+  const started = await run(client, namespace, {
     ...thingController,
     reconcile: (object, { now }) => {
       tokens = object.status?.usage?.tokens ?? 0
@@ -348,6 +378,7 @@ test('fields of the status that belong to another process stay, and their change
   )
   await eventually(async () => expect((await read('t')).status).toMatchObject({ children: 7, usage: { tokens: 7 } }))
   expect(tokens).toBe(7)
+  expect(started.writes.map(({ verb }) => verb)).toEqual(['apply status', 'apply status'])
 })
 
 describe('a finalizer', () => {
