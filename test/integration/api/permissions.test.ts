@@ -87,6 +87,7 @@ describe('the manager', () => {
     'patch serviceaccounts:graphwright-runner',
     'patch networkpolicies.networking.k8s.io:graphwright-runner',
     'create events.events.k8s.io',
+    'list events.events.k8s.io',
   ])('may %s in a workspace', async (request) => {
     expect(await may(manager, workspace, request)).toBe(true)
   })
@@ -101,6 +102,7 @@ describe('the manager', () => {
     'create pods/exec',
     'delete pods',
     'patch jobs.batch',
+    'get events',
     'get secrets',
     'list secrets',
     'create secrets',
@@ -127,6 +129,7 @@ describe('the manager', () => {
       expect(await may(manager, own, `patch secrets:${name}`)).toBe(true)
     }
     expect(await may(manager, own, 'create secrets')).toBe(true)
+    expect(await may(manager, own, 'delete secrets:graphwright-ca')).toBe(false)
     expect(await may(manager, own, 'get secrets:other')).toBe(false)
     expect(await may(manager, own, 'list secrets')).toBe(false)
   })
