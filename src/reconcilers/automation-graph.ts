@@ -1,6 +1,6 @@
 import { type Automation, automation } from '../api/automation.ts'
 import { automationFiring } from '../api/automation-firing.ts'
-import type { AutomationGraph, AutomationGraphStatus } from '../api/automation-graph.ts'
+import { type AutomationGraph, type AutomationGraphStatus, automationGraph } from '../api/automation-graph.ts'
 import { type AutomationGraphPlan, automationGraphPlan, type PlanContent } from '../api/automation-graph-plan.ts'
 import { automationProgram } from '../api/automation-program.ts'
 import { apiVersion } from '../api/kind.ts'
@@ -16,7 +16,7 @@ import type { ManagedSpec } from '../plan/managed-spec.ts'
 import { programFor } from '../plan/managed-spec.ts'
 import { planGraph } from '../plan/plan.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
-import type { EventInput, ReconcileResult } from '../runtime/result.ts'
+import { type EventInput, type ReconcileResult, Wait } from '../runtime/result.ts'
 import { automationFor } from './applied-automation.ts'
 import { isSettledFiring } from './firing-phase.ts'
 import { appliedStatus, driftText, type PlannedGraph, plannedConditions, rejectedConditions } from './graph-status.ts'
@@ -82,6 +82,7 @@ async function planned(
     automationExists: owned !== undefined || corrects(graph),
     isTaken: (taken) => context.read.get(automationGraphPlan, `${namespace}/${taken}`) !== undefined,
   })
+  if (choice.plan === undefined) awaitReferences(graph, content, context)
   const applied = lastApplied(plans)
   const current: PlannedGraph = {
     plan: { name: choice.name, ...currentPlan(choice, content) },
@@ -108,6 +109,22 @@ async function planned(
     },
     events: choice.plan === undefined ? [plannedEvent(choice.name, content)] : [],
   }
+}
+
+/** How long after a change of the graph a plan that would be blocked is not made yet. */
+const referencesGraceMillis = 3000
+
+/**
+ * A graph is often applied together with what it refers to, in any order, and Agents take a moment to be published.
+ * Shortly after a change that is waited for, instead of making a blocked plan and another one at once.
+ */
+function awaitReferences(graph: Graph, { blockers }: PlanContent, { read, now }: ReconcileContext): void {
+  const changedAt = read.specChangedAt(automationGraph, keyOf(graph.metadata))
+  const missing = blockers.filter(({ code }) => code.endsWith('_missing') || code.endsWith('_unpublished'))
+  if (missing.length === 0 || missing.length < blockers.length || changedAt === undefined) return
+  const left = Date.parse(changedAt) + referencesGraceMillis - now.getTime()
+  if (left <= 0) return
+  throw new Wait('AwaitingReferences', missing.map(({ detail }) => detail).join(' '), left)
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {

@@ -41,7 +41,7 @@ export function choosePlan(input: PlanChoiceInput): PlanChoice {
   if (applied !== undefined && input.automationExists && wants(applied, input.content)) {
     return { name: applied.metadata.name, sequence, plan: applied }
   }
-  if (newest !== undefined && isReusable(newest) && newest.spec.content.digest === input.content.digest) {
+  if (newest !== undefined && stands(newest, input.content)) {
     return { name: newest.metadata.name, sequence, plan: newest }
   }
   return nextPlan(input.graph, sequence, input.isTaken)
@@ -65,8 +65,15 @@ export function isFinished(plan: Plan): boolean {
   return ['Stale', 'Applied', 'Failed'].includes(plan.status?.phase ?? '')
 }
 
-function isReusable(plan: Plan): boolean {
-  return !isFinished(plan) || plan.status?.phase === 'Failed'
+/** True while the plan stands for this world, or is about to have made it: what it asks for is there already. */
+function stands(plan: Plan, content: DeepReadonly<PlanContent>): boolean {
+  if (isFinished(plan) && plan.status?.phase !== 'Failed') return false
+  if (plan.spec.content.digest === content.digest) return true
+  return !isFinished(plan) && wants(plan, content) && changesNothing(content)
+}
+
+function changesNothing({ dispositions, blockers }: DeepReadonly<PlanContent>): boolean {
+  return blockers.length === 0 && dispositions.every(({ action }) => action === 'Unchanged')
 }
 
 function wants(plan: Plan, content: DeepReadonly<PlanContent>): boolean {

@@ -10,7 +10,7 @@ const content = (digest: string, environment = 'dev'): PlanContent => ({
   revision: 1,
   document: {},
   automation: { environment },
-  dispositions: [],
+  dispositions: [{ kind: 'Automation', name: 'triage', action: 'Update' }],
   pins: [],
   blockers: [],
   requiredInputs: [],
@@ -58,6 +58,16 @@ describe('choosing the current plan of a graph', () => {
       name: 'triage-2',
       sequence: 2,
     })
+  })
+
+  it('a plan that is being applied stays while what it asks for appears', () => {
+    const applying = plan(1, 'Applying', content('a'))
+    const done = {
+      ...content('b'),
+      dispositions: [{ kind: 'Automation', name: 'triage', action: 'Unchanged' as const }],
+    }
+    expect(choosePlan(input([applying], done)).plan).toEqual(applying)
+    expect(choosePlan(input([applying], { ...done, automation: { environment: 'prod' } })).name).toBe('triage-2')
   })
 
   it('what is applied stays current while the document asks for it, whatever the digest has become', () => {
