@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Automation, automation } from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
+import { automationGraph } from '../api/automation-graph.ts'
 import { fieldManagers, labels } from '../api/labels.ts'
 import { isAlreadyExists } from '../kube/error.ts'
 import { whoAmI } from '../kube/identity.ts'
 import { sameJson } from '../lib/json.ts'
 import { firingName, manualKey } from '../lib/names.ts'
-import { type Cluster, getNamed, withCluster } from './cluster.ts'
+import { type Cluster, throwUnknown, withCluster } from './cluster.ts'
 import { readEvent } from './event.ts'
 import { follow } from './follow.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io, refusal } from './io.ts'
@@ -29,8 +30,9 @@ export async function runCommand(name: string, options: RunOptions, io: Io): Pro
   }
   const event = await readEvent(options.event, io)
   return withCluster(options, async (cluster) => {
-    const target = await getNamed(cluster, automation, name)
+    const target = await findAutomation(name, cluster, io)
     checkPaused(target)
+    warnIfNotReady(target, io)
     const request = await requestOf(target, event, options, cluster)
     const { firing, rejoined } = await fire(request, cluster)
     announce(firing, rejoined, options, io)
@@ -48,6 +50,23 @@ export async function runCommand(name: string, options: RunOptions, io: Io): Pro
     const failed = programReceipt(settled).result !== 'completed'
     return options.exitStatus === true && failed ? exitCodes.refused : exitCodes.ok
   })
+}
+
+async function findAutomation(name: string, cluster: Cluster, io: Io): Promise<Automation> {
+  const { client, namespace } = cluster
+  const found = await client.find(automation, { name, namespace })
+  if (found !== undefined) return found
+  if ((await client.find(automationGraph, { name, namespace })) === undefined)
+    return throwUnknown(cluster, automation, name)
+  throw cannotAsk(
+    'not_applied',
+    `the graph ${name} has no Automation yet: approve its plan first, ${io.invocation} approve ${name}`,
+  )
+}
+
+/** The firing is made all the same: it records why nothing ran. */
+function warnIfNotReady({ metadata, status }: Automation, io: Io): void {
+  for (const { message } of status?.readiness ?? []) io.err(`warning: ${metadata.name} is not ready: ${message}\n`)
 }
 
 /** A paused Automation refuses (A-174). The operator refuses too; looking first says so at once. */

@@ -66,12 +66,14 @@ export function compile(document: DeepReadonly<GraphDocument>, options: CompileO
   }
   const draft = readShape(plain.value, findings)
   if (draft === undefined) return rejected(findings)
-  checkLimits(plain.value, findings)
+  const isSmall = checkLimits(plain.value, findings)
   checkNodeFields(draft, findings)
   checkTriggers(draft, options, findings)
   checkEdges(draft, findings)
-  checkTopology(draft, findings)
-  checkBindings(draft, findings)
+  if (isSmall) {
+    checkTopology(draft, findings)
+    checkBindings(draft, findings)
+  }
   checkDecisions(draft, findings)
   checkSchemas(draft, findings)
   checkPrompts(draft, findings)

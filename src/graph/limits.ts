@@ -11,11 +11,13 @@ export const limits = {
   bindings: 32,
 } as const
 
-/** Reports what is too large. */
-export function checkLimits(plain: unknown, findings: Findings): void {
+/** Reports what is too large; false where there are more nodes or edges than paths are looked for in. */
+export function checkLimits(plain: unknown, findings: Findings): boolean {
+  let isSmall = true
   for (const list of ['nodes', 'edges'] as const) {
     const count = isJsonObject(plain) && Array.isArray(plain[list]) ? plain[list].length : 0
     if (count <= limits[list]) continue
+    isSmall = false
     findings.error('limit_exceeded', `${count} ${list}, at most ${limits[list]}: split the graph in two`)
   }
   const bytes = Buffer.byteLength(JSON.stringify(plain))
@@ -25,4 +27,5 @@ export function checkLimits(plain: unknown, findings: Findings): void {
       `the document has ${bytes} bytes as JSON, at most ${limits.documentBytes}: shorten prompts and schemas, or split the graph`,
     )
   }
+  return isSmall
 }

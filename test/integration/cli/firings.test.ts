@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type AutomationFiring, automationFiring } from '../../../src/api/automation-firing.ts'
 import { firingName, manualKey } from '../../../src/lib/names.ts'
-import { aFiring, anAutomation, aProgram, aRun, aSession, inlineContent } from '../../kit/builders.ts'
+import { aFiring, aGraph, anAutomation, aProgram, aRun, aSession, inlineContent } from '../../kit/builders.ts'
 import { freshNamespace } from '../../kit/control-plane.ts'
 import { installCrds } from '../../kit/crds.ts'
 import { eventually } from '../../kit/eventually.ts'
@@ -105,6 +105,19 @@ describe('run', () => {
       code: 0,
       receipt: { program: { state: 'settled', result: 'failed' } },
     })
+  })
+
+  it('of a graph that is not applied says what to do, and warns of what is not ready', async () => {
+    const namespace = await freshNamespace(client)
+    const cli = cliIn(namespace)
+    await store(client, namespace, aGraph())
+    expect(await cli(['run', 'triage'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('graphwright approve triage'),
+    })
+    const readiness = [{ check: 'Agent', state: 'Failed' as const, message: 'There is no Agent x.' }]
+    await store(client, namespace, anAutomation({ status: { readiness } }))
+    expect(await cli(['run', 'triage'])).toMatchObject({ code: 0, err: expect.stringContaining('no Agent x') })
   })
 
   it('interrupting a follow leaves the firing alone', async () => {
