@@ -2,39 +2,43 @@ import type { GraphError } from '../api/automation-graph.ts'
 import type { GraphEdge } from '../api/graph-document.ts'
 
 /** Codes of what the compiler refuses. They are stable: scripts read them. */
-export type GraphErrorCode =
-  | 'document_invalid'
-  | 'node_id_duplicate'
-  | 'node_unknown'
-  | 'edge_duplicate'
-  | 'edge_endpoint_kind'
-  | 'graph_cycle'
-  | 'node_unreachable'
-  | 'trigger_missing'
-  | 'trigger_conflict'
-  | 'trigger_invalid'
-  | 'schedule_once_not_future'
-  | 'decision_arm_missing'
-  | 'decision_arm_unexpected'
-  | 'decision_fail_open'
-  | 'merge_ambiguous'
-  | 'binding_unknown'
-  | 'binding_not_dominated'
-  | 'result_not_dominated'
-  | 'schema_invalid'
-  | 'schema_unsupported'
-  | 'budget_unsupported'
-  | 'retry_unsupported'
-  | 'session_target_unsupported'
-  | 'limit_exceeded'
+export const graphErrorCodes = [
+  'document_invalid',
+  'node_id_duplicate',
+  'node_unknown',
+  'edge_duplicate',
+  'edge_endpoint_kind',
+  'graph_cycle',
+  'node_unreachable',
+  'trigger_missing',
+  'trigger_conflict',
+  'trigger_invalid',
+  'schedule_once_not_future',
+  'decision_arm_missing',
+  'decision_arm_unexpected',
+  'decision_fail_open',
+  'merge_ambiguous',
+  'binding_unknown',
+  'binding_not_dominated',
+  'result_not_dominated',
+  'schema_invalid',
+  'schema_unsupported',
+  'budget_unsupported',
+  'retry_unsupported',
+  'session_target_unsupported',
+  'limit_exceeded',
+] as const
+export type GraphErrorCode = (typeof graphErrorCodes)[number]
 
 /** Codes of what the compiler accepts but advises against. */
-export type GraphWarningCode =
-  | 'template_unknown'
-  | 'include_event_unused'
-  | 'output_unused'
-  | 'pointer_undeclared'
-  | 'format_unchecked'
+export const graphWarningCodes = [
+  'template_unknown',
+  'include_event_unused',
+  'output_unused',
+  'pointer_undeclared',
+  'format_unchecked',
+] as const
+export type GraphWarningCode = (typeof graphWarningCodes)[number]
 
 /** What a finding is about. */
 export interface Where {

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { graphError } from '../../../src/api/automation-graph.ts'
 import type { GraphDocument, GraphNode, NodeKind, Predicate } from '../../../src/api/graph-document.ts'
 import { nodeKinds } from '../../../src/api/graph-document.ts'
 import { compile } from '../../../src/graph/compile.ts'
 import { runnableKinds } from '../../../src/graph/draft.ts'
+import { graphErrorCodes, graphWarningCodes } from '../../../src/graph/findings.ts'
 import {
   agentStep,
   changed,
@@ -305,8 +307,18 @@ const decisions: Row[] = [
   ],
 ]
 
+const rows = [...shape, ...nodes, ...triggers, ...edges, ...flow, ...decisions]
+
 describe('[A-113] [A-114] [A-148] errors of the compiler', () => {
-  for (const [title, change, expected] of [...shape, ...nodes, ...triggers, ...edges, ...flow, ...decisions]) {
+  it('every code is reached by a test and told in the docs', () => {
+    const reached = new Set(rows.flatMap(([, , codes]) => codes.map((code) => code.split(' ')[0])))
+    const elsewhere = ['schema_invalid', 'schema_unsupported']
+    expect(graphErrorCodes.filter((code) => !reached.has(code) && !elsewhere.includes(code))).toEqual([])
+    const page = readFileSync('docs/graph-errors.md', 'utf8')
+    expect([...graphErrorCodes, ...graphWarningCodes].filter((code) => !page.includes(`| \`${code}\` |`))).toEqual([])
+  })
+
+  for (const [title, change, expected] of rows) {
     it(title, () => {
       const result = compile(changed(triageAndEscalate(), change), { now })
       expect(codesOf(result)).toEqual(expected)
