@@ -249,6 +249,21 @@ describe('advance', () => {
     expect(gone).toMatchObject({ result: 'failed', failure: { reason: 'SessionDeleted' }, sessions: [] })
   })
 
+  it('[A-544] has no result while an evaluation is outstanding, though nothing is under way', () => {
+    const bindings = { content: { source: 'start', pointer: '' } }
+    const program = programOf(step({ id: 'p', kind: 'parse_json', bindings, schema: {} }))
+    const answer = advance(inputOf(program, { event: '{}' }))
+    expect(answer.parse).toHaveLength(1)
+    expect(answer.result).toBeUndefined()
+  })
+
+  it('after a failure a step that was ready has no outcome: it neither started nor failed', () => {
+    const program = programOf(step({ id: 'a', kind: 'agent' }), step({ id: 'b', kind: 'agent' }))
+    const sessions = new Map<string, ObservedSession>([['a', { name: nameOf('a'), phase: 'Failed' }]])
+    const refusal = { reason: 'environment_missing', message: 'gone' } as const
+    expect(kinds(program, { sessions, refusal })).toEqual({ a: 'failed session_failed' })
+  })
+
   it('[A-163] refuses to start a Session without its Environment, and leaves running ones alone', () => {
     const refusal = { reason: 'environment_missing', message: 'Environment default was deleted' } as const
     expect(advance(inputOf(triage, { refusal }))).toMatchObject({

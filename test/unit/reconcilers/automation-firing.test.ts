@@ -105,7 +105,9 @@ describe('a new firing', () => {
 
   it('waits to be started, and says so', async () => {
     const waiting = anAutomation({ status: { state: 'Active', observedGeneration: 1 } })
-    const { status, create } = await reconcile(aFiring(), { cached: [waiting, ...without('Automation')] })
+    const cached = [waiting, ...without('Automation')]
+    // To wait costs no request: the caches alone say so.
+    const { status, create } = await reconcile(aFiring(), { cached, live: [] })
     expect(status).toMatchObject({ phase: 'Pending', reason: 'AwaitingStart' })
     expect(status?.admission).toBeUndefined()
     expect(create).toBeUndefined()
