@@ -17,7 +17,7 @@ import { systemClock } from '../runtime/clock.ts'
 import { ContentClient } from '../runtime/content-client.ts'
 import { startHealthServer } from '../runtime/health.ts'
 import { createLogger, type Logger, type LogLevel } from '../runtime/log.ts'
-import { Manager } from '../runtime/manager.ts'
+import { Manager, type ManagerOptions } from '../runtime/manager.ts'
 import { Metrics } from '../runtime/metrics.ts'
 import { WorkerSchemaValidator } from '../runtime/schema-validator.ts'
 import { Shutdown } from '../runtime/shutdown.ts'
@@ -33,8 +33,11 @@ interface Flags {
   readonly namespace: string
 }
 
-/** `graphwright manager`: runs all controllers until it is told to end. */
-export async function run(args: readonly string[]): Promise<void> {
+/**
+ * `graphwright manager`: runs all controllers until it is told to end.
+ * @param options.faults for crash tests, which end the process at a write of their choice
+ */
+export async function run(args: readonly string[], options: Pick<ManagerOptions, 'faults'> = {}): Promise<void> {
   const flags = parseFlags(args)
   const log = createLogger({ level: flags.logLevel, base: { process: 'manager', version } })
   const shutdown = new Shutdown({ log })
@@ -48,6 +51,7 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   const { namespaces } = flags
   const manager = new Manager({
+    ...options,
     client,
     clock: systemClock,
     log,
@@ -61,6 +65,7 @@ export async function run(args: readonly string[]): Promise<void> {
     metrics: metrics.registry,
   })
   const schemas = new WorkerSchemaValidator()
+  schemas.warm()
   const { caPem } = await ensureCertificates(client, { namespace: flags.namespace, clock: systemClock })
   const contents = new ContentClient({ url: flags.gatewayUrl, caPem, tokenFile: flags.tokenFile, clock: systemClock })
   addControllers(manager, {

@@ -2,34 +2,36 @@
  * Reasons of step outcomes: snake_case codes, the same for every step kind. A failed Session passes its own reason on,
  * translated: `ImageUnavailable` becomes `image_unavailable`. Readers show codes they do not know unchanged (A-532).
  */
-export type StepReason =
+export const stepReasons = [
   /** A bound field, or one that a predicate reads, is not there (A-373). */
-  | 'field_missing'
+  'field_missing',
   /** A text is needed, and the field holds something else. */
-  | 'field_not_text'
+  'field_not_text',
   /** The text to parse is not JSON, or ambiguous JSON (A-380). */
-  | 'output_invalid_json'
+  'output_invalid_json',
   /** The parsed value breaks the schema (A-381). */
-  | 'output_schema_mismatch'
+  'output_schema_mismatch',
   /** Checking against the schema took too long. */
-  | 'schema_timeout'
+  'schema_timeout',
   /** Checking against the schema took too much memory. */
-  | 'schema_memory_exceeded'
+  'schema_memory_exceeded',
   /** The schema itself cannot be used. */
-  | 'schema_invalid'
-  | 'schema_unsupported'
+  'schema_invalid',
+  'schema_unsupported',
   /** The rendered message is over 64 KiB (A-577). */
-  | 'rendered_prompt_too_large'
+  'rendered_prompt_too_large',
   /** The Session was deleted while it was needed. */
-  | 'session_deleted'
+  'session_deleted',
   /** The Session was cancelled. */
-  | 'cancelled'
+  'cancelled',
   /** Nobody knows what became of the work (A-508): the step stays running. */
-  | 'outcome_unknown'
+  'outcome_unknown',
   /** The Environment was deleted before the Session was created (A-163). */
-  | 'environment_missing'
+  'environment_missing',
   /** The ServiceAccount was deleted, or replaced, before the Session was created (A-300). */
-  | 'service_account_missing'
+  'service_account_missing',
+] as const
+export type StepReason = (typeof stepReasons)[number]
 
 const acronyms: ReadonlyMap<string, string> = new Map([['oom', 'OOM']])
 

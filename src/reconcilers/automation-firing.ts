@@ -14,6 +14,9 @@ import { nextMove, type ProgramTools } from './firing-program.ts'
 import { type FiringNews, firingStatus } from './firing-status.ts'
 import { sessionFor } from './session-object.ts'
 
+/** Characters of an event's note. */
+const noteLimit = 1024
+
 type Result = ReconcileResult<AutomationFiringStatus>
 
 /**
@@ -39,7 +42,8 @@ async function pass(firing: Firing, context: ReconcileContext, tools: ProgramToo
   const decision = await admit(firing, context)
   if (decision.kind === 'end') return reject(firing, decision, context.now)
   if (decision.kind === 'pending') return wait(firing, decision, context.now)
-  const note = `Admitted with ${decision.admission.pins.map(({ version }) => version).join(', ')}.`
+  const versions = decision.admission.pins.map(({ version }) => version).join(', ')
+  const note = `Admitted with ${versions}.`.slice(0, noteLimit)
   return {
     status: firingStatus(firing, { phase: 'Running', admission: decision.admission }, context.now),
     events: [{ type: 'Normal', reason: 'Admitted', note, action: 'Admit' }],
@@ -77,7 +81,7 @@ function reject(firing: Firing, { phase, reason, message }: Rejection, now: Date
   const result = phase === 'Failed' ? 'failed' : undefined
   return {
     status: firingStatus(firing, { phase, reason, message, result }, now),
-    events: [{ type: 'Warning', reason, note: message, action: 'Admit' }],
+    events: [{ type: 'Warning', reason, note: message.slice(0, noteLimit), action: 'Admit' }],
   }
 }
 
@@ -104,7 +108,7 @@ function newsOf({ result, failure, waiting, output }: Advance): FiringNews {
 function startEvents({ sessions }: Advance): EventInput[] {
   return sessions.map(({ step, missing }) => {
     const lacks = missing.length === 0 ? '' : ` The event lacks ${missing.join(', ')}: left empty in the prompt.`
-    const note = `Step ${step} started.${lacks}`.slice(0, 1024)
+    const note = `Step ${step} started.${lacks}`.slice(0, noteLimit)
     return { type: 'Normal', reason: 'StepStarted', note, action: 'Start' }
   })
 }
@@ -118,7 +122,7 @@ function endEvents(
   const recorded = firing.status?.steps ?? {}
   const isNew = Object.entries(outcomes).some(([id, { kind }]) => kind === 'failed' && recorded[id]?.kind !== 'failed')
   if (isNew && failure !== undefined) {
-    events.push({ type: 'Warning', reason: 'StepFailed', note: failure.message.slice(0, 1024), action: 'Advance' })
+    events.push({ type: 'Warning', reason: 'StepFailed', note: failure.message.slice(0, noteLimit), action: 'Advance' })
   }
   if (phase === 'Succeeded') {
     events.push({
@@ -129,10 +133,10 @@ function endEvents(
     })
   }
   if (phase === 'Failed' || phase === 'Cancelled') {
-    events.push({ type: 'Warning', reason: phase, note: `${reason}: ${message}`.slice(0, 1024), action: 'End' })
+    events.push({ type: 'Warning', reason: phase, note: `${reason}: ${message}`.slice(0, noteLimit), action: 'End' })
   }
   if (phase === 'Waiting' && firing.status?.reason !== reason) {
-    events.push({ type: 'Warning', reason: reason ?? phase, note: (message ?? '').slice(0, 1024), action: 'Wait' })
+    events.push({ type: 'Warning', reason: reason ?? phase, note: (message ?? '').slice(0, noteLimit), action: 'Wait' })
   }
   return events
 }

@@ -2,6 +2,7 @@ import type { Admission, AutomationFiringStatus, FiringPhase } from '../api/auto
 import type { Content } from '../api/fields.ts'
 import { formatSpan } from '../lib/duration.ts'
 import type { Condition } from '../lib/object.ts'
+import { cutMessage } from '../program/outcomes.ts'
 import { conditionOf, setCondition } from '../runtime/conditions.ts'
 import type { Firing } from './firing-checks.ts'
 import { isSettledFiring, isSettledPhase } from './firing-phase.ts'
@@ -27,7 +28,7 @@ export function firingStatus(firing: Firing, news: FiringNews, now: Date): Autom
   return {
     phase,
     ...(reason !== undefined && { reason: reason.slice(0, 128) }),
-    ...(message !== undefined && { message }),
+    ...(message !== undefined && { message: cutMessage(message) }),
     ...(step !== undefined && step !== '' && { step }),
     ...(admission !== undefined && { admission, startedAt: admission.admittedAt }),
     ...(steps !== undefined && { steps }),

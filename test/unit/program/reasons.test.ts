@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { camelCase, snakeCase } from '../../../src/program/reasons.ts'
+import { camelCase, snakeCase, stepReasons } from '../../../src/program/reasons.ts'
 
 describe('reasons', () => {
   it.each([
@@ -12,5 +13,11 @@ describe('reasons', () => {
   ])('%s in a column is %s in an outcome, and back', (column, code) => {
     expect(snakeCase(column)).toBe(code)
     expect(camelCase(code)).toBe(column)
+  })
+
+  it('every code has its row in the documentation, with the reason it becomes', () => {
+    const page = readFileSync(new URL('../../../docs/reasons.md', import.meta.url), 'utf8')
+    const rows = stepReasons.map((code) => `| \`${code}\` | \`${camelCase(code)}\` |`)
+    expect(rows.filter((row) => !page.includes(row))).toEqual([])
   })
 })
