@@ -1,7 +1,7 @@
 import type { Environment, EnvironmentStatus } from '../api/environment.ts'
 import { labels, managedByValue } from '../api/labels.ts'
 import { type Job, jobType } from '../kube/core-types.ts'
-import { isForbidden, isInvalid } from '../kube/error.ts'
+import { isForbidden, isInvalid, KubeError } from '../kube/error.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { type ConditionInput, conditionOf, setCondition } from '../runtime/conditions.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
@@ -55,9 +55,14 @@ async function rehearse(
     await live.create(sampleJob(environment, settings), { dryRun: true, signal })
     return usable
   } catch (error) {
-    if (!isInvalid(error) && !isForbidden(error)) throw error
+    if (!isRefusal(error)) throw error
     return { status: 'False', reason: 'PodRefused', message: `No Job can be made of it: ${error.message}` }
   }
+}
+
+/** The API server says no, and will say so again: 400 for what it cannot even read, such as a quantity. */
+function isRefusal(error: unknown): error is KubeError {
+  return isInvalid(error) || isForbidden(error) || (error instanceof KubeError && error.status === 400)
 }
 
 function sampleJob({ metadata, spec }: DeepReadonly<Environment>, settings: JobSettings): Job {

@@ -243,6 +243,9 @@ function unknownEnd({ job, result, pod }: Observed): PodOutcome | undefined {
   return { kind: 'failed', cause: 'Indeterminate', reason: 'CauseUnknown', message, ...quote(end.message) }
 }
 
+/** Said from the creation of the Job until its pod has a node. */
+export const podPending: Words = { reason: 'PodPending', message: 'The pod is being made and placed on a node' }
+
 function underWay({ pod, startSeen, now }: Observed): PodOutcome {
   const { running, terminated } = mainState(pod)
   const startedAt = running?.startedAt ?? terminated?.startedAt
@@ -255,6 +258,6 @@ function underWay({ pod, startSeen, now }: Observed): PodOutcome {
     return { kind: 'running', startedAt, reason: 'Reporting', message }
   }
   if (running !== undefined || startSeen) return { kind: 'running', startedAt, ...words }
-  if (pod === undefined) return { kind: 'starting', reason: 'PodPending', message: 'The pod is being made' }
+  if (pod?.spec.nodeName === undefined) return { kind: 'starting', ...podPending }
   return { kind: 'starting', reason: 'PodStarting', message: 'The pod is starting' }
 }

@@ -60,6 +60,8 @@ export function hasEnded({ pod, now }: Pick<Observed, 'pod' | 'now'>): boolean {
   const phase = pod?.status?.phase
   if (pod === undefined || phase === 'Failed' || phase === 'Succeeded') return true
   const gone = goneAt(pod)
+  // The API server places no pod that is being deleted.
+  if (pod.spec.nodeName === undefined) return gone !== undefined
   return gone !== undefined && now.getTime() >= gone
 }
 
@@ -80,13 +82,12 @@ export function deletionAskedAfter(pod: DeepReadonly<Pod>, main: Terminated): bo
 
 /**
  * False only where the main container of a lost pod certainly did not run: the pod was never recorded (so that it was
- * never given its input), never placed, or its kubelet, which is alive, says so. A node that went silent proves nothing.
+ * never given its input), or its kubelet, which is alive, says so. A node that went silent proves nothing.
  */
 export function mayHaveStarted(pod: AnyPod, { podRecorded, startSeen }: Pick<Observed, 'podRecorded' | 'startSeen'>) {
   if (startSeen) return true
   if (!podRecorded) return false
   if (pod === undefined) return true
-  if (pod.spec.nodeName === undefined) return false
   const { running, terminated } = mainState(pod)
   if (running !== undefined || terminated !== undefined) return true
   const phase = pod.status?.phase

@@ -8,7 +8,7 @@ import type { DeepReadonly } from '../lib/readonly.ts'
 import { conditionOf } from '../runtime/conditions.ts'
 import type { ReconcileResult } from '../runtime/result.ts'
 import { deadlineSeconds, environmentProblem, type JobSettings, jobFor, jobName } from './job.ts'
-import { type Observed, overdueAt, type PodOutcome, podOutcome } from './pod-outcome.ts'
+import { type Observed, overdueAt, type PodOutcome, podOutcome, podPending } from './pod-outcome.ts'
 import { imageOf } from './pod-spec.ts'
 import { afterLoss } from './run-loss.ts'
 import { type Ended, settle, underWay } from './run-status.ts'
@@ -41,11 +41,10 @@ export function planRun(world: RunWorld, settings: JobSettings): ReconcileResult
   const outcome = podOutcome(observed)
   if (outcome.kind === 'lost') return afterLoss(world, incarnation, observed, outcome)
   if (outcome.kind === 'failed' || outcome.kind === 'succeeded') {
-    return settle(world, withNode(incarnation, observed.pod), outcome)
+    return settle(world, incarnation, outcome)
   }
-  const shown = outcome.kind === 'starting' ? incarnation : withNode(incarnation, observed.pod)
   const after = nextLook(observed, outcome)
-  return { ...underWay(world, shown, outcome), ...(Number.isFinite(after) && { after }) }
+  return { ...underWay(world, incarnation, outcome), ...(Number.isFinite(after) && { after }) }
 }
 
 /** The incarnation on record, else the first. */
@@ -78,7 +77,7 @@ function makeJob(
     deadlineSeconds: deadlineSeconds(session),
     settings,
   })
-  const outcome = { kind: 'starting', reason: 'PodPending', message: 'The pod is being made' } as const
+  const outcome = { kind: 'starting', ...podPending } as const
   return { create: [job], ...underWay(world, incarnation, outcome), after: refusalMillis }
 }
 
@@ -114,20 +113,25 @@ function timeUp({ run, session }: RunWorld): number | undefined {
 
 /**
  * The incarnation with the UIDs of its Job and pod. The pod is the one pod that the Job controls and that runs as
- * `graphwright-runner`; where there are several, none is believed. What is on record never changes.
+ * `graphwright-runner`; where there are several, none is believed. What is on record never changes. A pod is recorded
+ * when it has its node: until then it gets no input from the gateway, so that one that is not on record never ran.
  */
-function recorded({ jobs, pods }: RunWorld, incarnation: DeepReadonly<Incarnation>): DeepReadonly<Incarnation> {
-  const jobUID = incarnation.jobUID ?? jobOf(jobs, incarnation)?.metadata.uid
-  if (jobUID === undefined || incarnation.podUID !== undefined) return incarnation
-  const [pod, ...others] = claimants({ pods }, { ...incarnation, jobUID })
+function recorded(world: RunWorld, incarnation: DeepReadonly<Incarnation>): DeepReadonly<Incarnation> {
+  if (incarnation.podUID !== undefined) return incarnation
+  const jobUID = jobOf(world.jobs, incarnation)?.metadata.uid
+  const [pod, ...others] = claimants(world, incarnation)
   const { uid, name, deletionTimestamp } = pod?.metadata ?? {}
-  const one = others.length === 0 && uid !== undefined && name !== undefined && deletionTimestamp === undefined
-  return { ...incarnation, jobUID, ...(one && { pod: name, podUID: uid }) }
+  const node = pod?.spec.nodeName
+  const isFit = others.length === 0 && node !== undefined && deletionTimestamp === undefined
+  if (!isFit || jobUID === undefined || uid === undefined || name === undefined) return incarnation
+  return { ...incarnation, jobUID, pod: name, podUID: uid, node }
 }
 
 /** Pods that may be the one of the incarnation, while it is not on record. */
-function claimants({ pods }: Pick<RunWorld, 'pods'>, { jobUID, podUID }: DeepReadonly<Incarnation>) {
-  return podUID === undefined && jobUID !== undefined ? pods.filter((pod) => isPodOf(pod, jobUID)) : []
+function claimants({ jobs, pods }: RunWorld, incarnation: DeepReadonly<Incarnation>): DeepReadonly<Pod>[] {
+  const jobUID = jobOf(jobs, incarnation)?.metadata.uid
+  if (jobUID === undefined || incarnation.podUID !== undefined) return []
+  return pods.filter((pod) => isPodOf(pod, jobUID))
 }
 
 const notUnique = {
@@ -142,20 +146,13 @@ function isPodOf(pod: DeepReadonly<Pod>, jobUID: string): boolean {
   return owner?.kind === 'Job' && owner.uid === jobUID && pod.spec.serviceAccountName === runnerName
 }
 
-function withNode(
-  incarnation: DeepReadonly<Incarnation>,
-  pod: DeepReadonly<Pod> | undefined,
-): DeepReadonly<Incarnation> {
-  const node = pod?.spec.nodeName
-  return node === undefined || incarnation.podUID === undefined ? incarnation : { ...incarnation, node }
-}
-
 function observe(world: RunWorld, incarnation: DeepReadonly<Incarnation>): Observed {
   const { run, jobs, pods, refusal, now } = world
+  const [claimant] = claimants(world, incarnation)
   const started = conditionOf(run.status?.conditions, 'Started')
   return {
     job: jobOf(jobs, incarnation),
-    pod: pods.find(({ metadata }) => metadata.uid !== undefined && metadata.uid === incarnation.podUID),
+    pod: claimant ?? pods.find(({ metadata }) => metadata.uid === incarnation.podUID),
     podRecorded: incarnation.podUID !== undefined,
     startSeen: run.status?.startedAt !== undefined,
     // What an earlier pod reported before it was lost is no result of this one.

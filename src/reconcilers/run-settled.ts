@@ -21,7 +21,7 @@ export async function afterSettlement(
 ): Promise<ReconcileResult<RunStatus>> {
   const jobs = context.read.byOwner(jobType, run.metadata.uid ?? '')
   const pod = recordedPod(run, context)
-  const unwanted = jobs.filter((job) => isUnwanted(run, job, pod)).map(referenceTo)
+  const unwanted = jobs.filter((job) => isUnwanted(run, job, context)).map(referenceTo)
   const wanted = run.status?.logs === undefined && pod !== undefined && hasLogs(pod, unwanted.length > 0)
   if (!wanted) return { delete: unwanted }
   const logs = await keepLogs(pod, context, contents)
@@ -37,14 +37,19 @@ function recordedPod(run: DeepReadonly<Run>, { read }: ReconcileContext): DeepRe
 
 /**
  * True for a Job that would go on although the run is over: one whose pod cannot start or has used up its time, and one
- * that is not on record, which a manager with an old cache may have made.
+ * that is not on record, which a manager with an old cache may have made. What ends by itself is left for people to see.
  */
-function isUnwanted(run: DeepReadonly<Run>, job: DeepReadonly<Job>, pod: DeepReadonly<Pod> | undefined): boolean {
+function isUnwanted(run: DeepReadonly<Run>, job: DeepReadonly<Job>, { read }: ReconcileContext): boolean {
   if (jobEnd(job) !== undefined) return false
-  if (job.metadata.uid !== run.status?.incarnation?.jobUID) return true
+  const pods = read.byOwner(podType, job.metadata.uid ?? '')
+  if (pods.length > 0 && pods.every(isEnding)) return false
+  return job.metadata.uid !== run.status?.incarnation?.jobUID || run.status?.phase !== 'Succeeded'
+}
+
+function isEnding(pod: DeepReadonly<Pod>): boolean {
   const input = terminatedState(pod, containerNames.input)
-  const endsByItself = mainState(pod).terminated !== undefined || (input !== undefined && input.exitCode !== 0)
-  return run.status?.phase !== 'Succeeded' && !endsByItself
+  const isOver = mainState(pod).terminated !== undefined || (input !== undefined && input.exitCode !== 0)
+  return isOver || pod.metadata.deletionTimestamp !== undefined || pod.status?.phase === 'Failed'
 }
 
 /** A log is read when it is complete, or when it is about to go with its pod. */

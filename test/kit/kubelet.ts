@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { runnerExits } from '../../src/api/run-api.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import {
   type ContainerState,
@@ -84,7 +85,8 @@ export class Kubelet {
     const uid = pod.metadata.uid ?? ''
     const running = this.#running.get(uid)
     if (pod.metadata.deletionTimestamp !== undefined) running?.deleted.abort()
-    if (running !== undefined || pod.spec.nodeName !== undefined) return
+    const isPlaceable = pod.spec.nodeName === undefined && pod.metadata.deletionTimestamp === undefined
+    if (running !== undefined || !isPlaceable) return
     const deleted = new AbortController()
     const end = this.#run(pod as Pod, deleted.signal).catch((error: unknown) => {
       const expected = error instanceof Silence || isNotFound(error) || this.#stop.signal.aborted
@@ -97,7 +99,7 @@ export class Kubelet {
     const play = this.#options.play?.(pod) ?? {}
     await this.#place(pod)
     const run = new PodRun(this.#options.client, pod, play, this.#options.runner, deleted)
-    await run.toItsEnd()
+    await Promise.race([run.toItsEnd(), aborted(this.#stop.signal)])
     await run.untilDeleted(this.#stop.signal)
   }
 
@@ -152,8 +154,7 @@ class PodRun {
     const exit = await this.#command()
     this.#hearUntil('end')
     await this.#say({ agent: ended(exit, startedAt) }, { phase: 'Running' })
-    await this.#runner.report(this.#pod, this.#deleted)
-    await this.#say({ runner: ended({}) }, { phase: exit.exitCode ? 'Failed' : 'Succeeded' })
+    await this.#say({ runner: ended(await this.#report()) }, { phase: exit.exitCode ? 'Failed' : 'Succeeded' })
   }
 
   /** Stays until the pod is deleted, and then confirms that nothing of it runs: only that lets it go. */
@@ -177,6 +178,17 @@ class PodRun {
   async #command(): Promise<Partial<Terminated>> {
     const told = aborted(this.#deleted).then(() => ({ exitCode: 143 }))
     return await Promise.race([this.#play.command?.(this.#pod, this.#deleted) ?? {}, told])
+  }
+
+  /** A sidecar whose run is gone gives up; the pod ends all the same. */
+  async #report(): Promise<Partial<Terminated>> {
+    try {
+      await this.#runner.report(this.#pod, this.#deleted)
+      return {}
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      return { exitCode: runnerExits.Refused }
+    }
   }
 
   #hearUntil(moment: NonNullable<Play['silentFrom']>): void {

@@ -247,15 +247,16 @@ const lost: Row[] = [
     outcome: { kind: 'lost', started: false, reason: 'PodLost' },
   },
   {
-    is: 'lost before it was placed',
+    is: 'evicted before it was placed, and so never on record',
     observed: {
+      podRecorded: false,
       pod: aPod({
         spec: { nodeName: undefined } as never,
-        metadata: longDeleted,
-        status: { conditions: disrupted('DeletionByPodGC') },
+        metadata: beingDeleted,
+        status: { conditions: disrupted('EvictionByEvictionAPI') },
       }),
     },
-    outcome: { kind: 'lost', started: false },
+    outcome: { kind: 'lost', started: false, reason: 'Disrupted' },
   },
   {
     is: 'the pod is gone without a trace: it may have started',

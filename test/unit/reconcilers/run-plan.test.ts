@@ -12,7 +12,14 @@ import { aJob, anEndedJob, aPod, exited, started, waitingFor } from '../../kit/p
 
 const now = new Date('2026-11-30T12:00:30Z')
 const name = aJob().metadata.name
-const recorded = { number: 0, job: name, jobUID: 'uid-of-job', pod: `${name}-abcde`, podUID: 'uid-of-pod' }
+const recorded = {
+  number: 0,
+  job: name,
+  jobUID: 'uid-of-job',
+  pod: `${name}-abcde`,
+  podUID: 'uid-of-pod',
+  node: 'node-1',
+}
 const result = { output: inlineContent('done'), incarnation: 0, reportedAt: createdAt }
 
 /** Plans a run whose Job and pod are on record. */
@@ -99,7 +106,7 @@ describe('a new run', () => {
 })
 
 describe('the pod on record', () => {
-  const jobOnly = { incarnation: { number: 0, job: name, jobUID: 'uid-of-job' }, phase: 'Pending' } as const
+  const jobOnly = { incarnation: { number: 0, job: name }, phase: 'Pending' } as const
 
   it('is the one that the Job controls', () => {
     expect(plan({ status: jobOnly }).status?.incarnation).toMatchObject({ pod: `${name}-abcde`, podUID: 'uid-of-pod' })
@@ -118,6 +125,15 @@ describe('the pod on record', () => {
     ['is being deleted', { deletionTimestamp: createdAt }],
   ])('is none that %s', (_, metadata) => {
     expect(plan({ status: jobOnly, pod: aPod({ metadata }) }).status?.incarnation).toEqual(jobOnly.incarnation)
+  })
+
+  it('is none that has no node yet: it must not get its input before', () => {
+    const pod = aPod({ spec: { nodeName: undefined } as never })
+    expect(plan({ status: jobOnly, pod }).status).toMatchObject({
+      reason: 'PodPending',
+      incarnation: jobOnly.incarnation,
+    })
+    expect(plan({ status: jobOnly, pod }).status?.incarnation?.podUID).toBeUndefined()
   })
 
   it('is none that borrows the owner reference but runs as another account', () => {
