@@ -11,7 +11,6 @@ const containerRuntime = z.strictObject({
     .describe('Entry point, not run in a shell; default that of the image.'),
   args: z.array(z.string().max(32768)).max(64).optional().describe('Arguments of the entry point.'),
 })
-export type ContainerRuntime = z.infer<typeof containerRuntime>
 
 const runtime = z
   .strictObject({

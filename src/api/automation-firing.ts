@@ -70,7 +70,6 @@ const principal = z.strictObject({
   serviceAccountName: objectName('Name of the ServiceAccount.'),
   uid: uidField('Its UID.'),
 })
-export type Principal = z.infer<typeof principal>
 
 const admission = z.strictObject({
   automationUID: uidField('UID of the Automation.'),

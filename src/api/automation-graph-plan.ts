@@ -87,7 +87,6 @@ export const automationGraphPlanSpec = z
       },
     ],
   })
-export type AutomationGraphPlanSpec = z.infer<typeof automationGraphPlanSpec>
 
 export const planPhases = ['Blocked', 'Pending', 'Approved', 'Applying', 'Applied', 'Stale', 'Failed'] as const
 export type PlanPhase = (typeof planPhases)[number]

@@ -22,16 +22,6 @@ export function objectName(description: string): z.ZodString {
     .describe(description)
 }
 
-/** An RFC 1123 label: what node ids are. */
-export function dnsLabel(description: string): z.ZodString {
-  return z
-    .string()
-    .min(1)
-    .max(63)
-    .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
-    .describe(description)
-}
-
 /** `sha256:` and 64 hexadecimal digits. */
 export function digestField(description: string): z.ZodString {
   return z
