@@ -85,11 +85,12 @@ func (c *Cluster) startFirewall(ctx context.Context) error {
 		return err
 	}
 	return await(ctx, "the firewall's rules are in force", []*supervise.Process{router}, func(context.Context) error {
-		rules, err := c.inNetns("iptables", "-w", "-S", "FORWARD").CombinedOutput()
+		// The chain is there early; its last rule comes with the policies.
+		rules, err := c.inNetns("iptables", "-w", "-S", "KUBE-ROUTER-FORWARD").CombinedOutput()
 		if err != nil {
-			return fmt.Errorf("iptables: %w: %s", err, rules)
+			return fmt.Errorf("iptables: %w: %s", err, strings.TrimSpace(string(rules)))
 		}
-		if !strings.Contains(string(rules), "KUBE-ROUTER-FORWARD") {
+		if !strings.Contains(string(rules), "-j ACCEPT") {
 			return errors.New("kube-router has not written them yet")
 		}
 		return nil

@@ -121,6 +121,7 @@ func (c *Cluster) ensureNetwork() error {
 	steps := [][]string{
 		{"netns", "add", c.netns()},
 		{"link", "add", c.hostLink(), "type", "veth", "peer", "name", c.nodeLink(), "netns", c.netns()},
+		{"link", "set", c.hostLink(), "alias", c.netns()}, // how it is found without cluster.json
 		{"address", "add", n.Host + "/30", "dev", c.hostLink()},
 		{"link", "set", c.hostLink(), "up"},
 		{"-n", c.netns(), "link", "set", "lo", "up"},
@@ -147,8 +148,13 @@ func (c *Cluster) ensureNetwork() error {
 }
 
 func (c *Cluster) removeNetwork() error {
-	if _, err := os.Stat("/sys/class/net/" + c.hostLink()); err == nil {
-		if err := run("ip", "link", "delete", c.hostLink()); err != nil {
+	aliases, _ := filepath.Glob("/sys/class/net/gwc*-host/ifalias")
+	for _, file := range aliases {
+		alias, err := os.ReadFile(file)
+		if err != nil || strings.TrimSpace(string(alias)) != c.netns() {
+			continue
+		}
+		if err := run("ip", "link", "delete", filepath.Base(filepath.Dir(file))); err != nil {
 			return err
 		}
 	}

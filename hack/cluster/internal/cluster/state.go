@@ -80,7 +80,7 @@ func directory(name, dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-var errNoCluster = errors.New("no such cluster")
+var errNoCluster = errors.New("there is no cluster")
 
 // load reads a cluster that was brought up before, whole or in part.
 func load(dir string) (*Cluster, error) {
@@ -93,7 +93,7 @@ func load(dir string) (*Cluster, error) {
 	}
 	c := &Cluster{dir: dir}
 	if err := json.Unmarshal(content, c); err != nil {
-		return nil, fmt.Errorf("%s/cluster.json is damaged (%w): remove the cluster with \"cluster down\"", dir, err)
+		return nil, fmt.Errorf("%s/cluster.json is damaged (%w): remove the cluster with \"cluster down --name %s\"", dir, err, filepath.Base(dir))
 	}
 	return c, nil
 }
