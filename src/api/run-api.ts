@@ -61,6 +61,19 @@ export interface ErrorBody {
 /** Largest output of a run, in bytes of UTF-8. */
 export const outputLimitBytes = 1024 * 1024
 
+/** Containers of a pod, in the order in which they start. */
+export const containerNames = {
+  /**
+   * Native sidecar: takes the result to the gateway once the main container has ended. It starts first, because it is
+   * told by a SIGTERM, and the kernel drops the signals that reach the first process of a container before that listens.
+   */
+  runner: 'runner',
+  /** Fetches the input and, where the pod is isolated, proves that it is; then exits. */
+  input: 'input',
+  /** Main container: the user's image and command, without the token. */
+  agent: 'agent',
+} as const
+
 /** Files that the containers of a pod share. */
 export const podPaths = {
   input: '/graphwright/input',

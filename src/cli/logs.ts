@@ -1,5 +1,6 @@
 import { automationFiring } from '../api/automation-firing.ts'
 import { type Run, run } from '../api/run.ts'
+import { containerNames } from '../api/run-api.ts'
 import { isNotFound, KubeError } from '../kube/error.ts'
 import { type Cluster, unknownName, withCluster } from './cluster.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
@@ -10,8 +11,6 @@ export interface LogsOptions extends GlobalOptions {
   readonly step?: string
 }
 
-/** The container of a job pod that runs the user's image. */
-const agentContainer = 'agent'
 const tailBytes = 1024 * 1024
 
 interface RunLogs {
@@ -58,7 +57,7 @@ async function readLogs({ metadata, spec, status }: Run, { client, namespace }: 
   const head = { run: metadata.name, step: spec.step, pod }
   if (pod === null) return { ...head, logs: null, message: `the run ${metadata.name} has no pod yet` }
   try {
-    const logs = await client.logs({ name: pod, namespace }, agentContainer, { tailBytes })
+    const logs = await client.logs({ name: pod, namespace }, containerNames.agent, { tailBytes })
     return { ...head, logs, message: null }
   } catch (error) {
     const isGone = isNotFound(error)

@@ -1,10 +1,9 @@
 import type { RunCause, RunResult } from '../api/run.ts'
-import { runnerExits } from '../api/run-api.ts'
+import { containerNames, runnerExits } from '../api/run-api.ts'
 import type { Job, Pod } from '../kube/core-types.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { blockedStart } from './pod-blocked.ts'
 import { loss } from './pod-loss.ts'
-import { containerNames } from './pod-spec.ts'
 import {
   deletionAskedAfter,
   jobEnd,

@@ -1,23 +1,10 @@
 import type { AgentVersionSpec } from '../api/agent.ts'
 import type { EnvironmentSpec } from '../api/environment.ts'
 import { gatewayAudience, runnerName } from '../api/labels.ts'
-import { podPaths, runnerEnv } from '../api/run-api.ts'
+import { containerNames, podPaths, runnerEnv } from '../api/run-api.ts'
 import type { Container, EnvVar, PodSpec } from '../kube/core-types.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Endpoint, JobSettings } from './job.ts'
-
-/** Containers of a pod, in the order in which they start. */
-export const containerNames = {
-  /**
-   * Native sidecar: takes the result to the gateway once the main container has ended. It starts first, because it is
-   * told by a SIGTERM, and the kernel drops the signals that reach the first process of a container before that listens.
-   */
-  runner: 'runner',
-  /** Fetches the input and, where the pod is isolated, proves that it is; then exits. */
-  input: 'input',
-  /** Main container: the user's image and command, without the token. */
-  agent: 'agent',
-} as const
 
 const runnerUser = 65532
 const agentUser = 10001

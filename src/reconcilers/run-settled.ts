@@ -1,12 +1,12 @@
 import type { Content } from '../api/fields.ts'
 import type { Run, RunStatus } from '../api/run.ts'
+import { containerNames } from '../api/run-api.ts'
 import { type Job, jobType, type Pod, podType } from '../kube/core-types.ts'
 import type { ObjectRef } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { ContentStore } from '../runtime/content-store.ts'
 import type { ReconcileContext } from '../runtime/controller.ts'
 import type { ReconcileResult } from '../runtime/result.ts'
-import { containerNames } from './pod-spec.ts'
 import { jobEnd, mainState, terminatedState } from './pod-state.ts'
 
 const logBytes = 64 * 1024
