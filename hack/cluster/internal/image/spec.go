@@ -3,6 +3,7 @@
 package image
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -71,7 +72,9 @@ func Load(file string) (Spec, error) {
 	if err != nil {
 		return spec, err
 	}
-	if err := json.Unmarshal(content, &spec); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields() // a misspelt field would silently do nothing
+	if err := decoder.Decode(&spec); err != nil {
 		return spec, fmt.Errorf("%s: %w", file, err)
 	}
 	var missing []string
