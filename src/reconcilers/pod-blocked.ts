@@ -77,7 +77,9 @@ function giveUpAfter(
   return { kind: 'failed', cause: 'Refused', reason, message, ...quote(said) }
 }
 
+/** A pod that has its node is placed, whatever a scheduler that lost the race says about it. */
 function unschedulable({ pod }: Observed): PodOutcome | undefined {
+  if (pod?.spec.nodeName !== undefined) return undefined
   const scheduled = pod?.status?.conditions?.find(({ type }) => type === 'PodScheduled')
   if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') return undefined
   const message =

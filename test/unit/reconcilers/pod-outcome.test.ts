@@ -28,6 +28,15 @@ function see(observed: Partial<Observed>): PodOutcome {
 
 const podWith = (status: PodStatus, metadata: Partial<Pod['metadata']> = {}) => aPod({ status, metadata })
 const disrupted = (reason: string): BuiltinCondition[] => [{ type: 'DisruptionTarget', status: 'True', reason }]
+const unscheduled: PodStatus = {
+  phase: 'Pending',
+  conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
+}
+function unplaced(status: PodStatus): Pod {
+  const pod = podWith(status)
+  const { nodeName, ...spec } = pod.spec
+  return { ...pod, spec }
+}
 /** Deleted ten seconds ago, with a grace period of two minutes. */
 const beingDeleted = { deletionTimestamp: secondsAgo(-110) }
 /** Deleted so long ago that it should have been gone two minutes ago. */
@@ -360,13 +369,13 @@ const starting: Row[] = [
   },
   {
     is: 'no node takes the pod',
-    observed: {
-      pod: podWith({
-        phase: 'Pending',
-        conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
-      }),
-    },
+    observed: { pod: unplaced(unscheduled) },
     outcome: { kind: 'waiting', blocked: false, reason: 'Unschedulable' },
+  },
+  {
+    is: 'a pod that was placed after all, while the scheduler still says otherwise',
+    observed: { pod: podWith(unscheduled) },
+    outcome: { kind: 'starting', reason: 'PodStarting' },
   },
   {
     is: 'no room in the quota',
