@@ -1,10 +1,12 @@
 import type { Environment, EnvironmentStatus } from '../api/environment.ts'
 import { labels, managedByValue } from '../api/labels.ts'
 import { type Job, jobType } from '../kube/core-types.ts'
-import { isForbidden, isInvalid, KubeError } from '../kube/error.ts'
+import { isForbidden } from '../kube/error.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { type ConditionInput, conditionOf, setCondition } from '../runtime/conditions.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
+import { refusalOf } from '../runtime/refusals.ts'
+import { Terminal, Wait } from '../runtime/result.ts'
 import { environmentProblem, type JobSettings } from './job.ts'
 import { podSpecFor } from './pod-spec.ts'
 import { workspaceObjects } from './workspace.ts'
@@ -51,18 +53,19 @@ async function rehearse(
   settings: JobSettings,
   { live, signal }: ReconcileContext,
 ): Promise<Verdict> {
+  const job = sampleJob(environment, settings)
   try {
-    await live.create(sampleJob(environment, settings), { dryRun: true, signal })
+    await live.create(job, { dryRun: true, signal })
     return usable
   } catch (error) {
-    if (!isRefusal(error)) throw error
-    return { status: 'False', reason: 'PodRefused', message: `No Job can be made of it: ${error.message}` }
+    const refusal = refusalOf(error, job)
+    // A full quota has no room for a Job that is right otherwise.
+    if (refusal instanceof Wait) return usable
+    if (refusal instanceof Terminal || isForbidden(refusal)) {
+      return { status: 'False', reason: 'PodRefused', message: `No pod can be made of it. ${refusal.message}` }
+    }
+    throw error
   }
-}
-
-/** The API server says no, and will say so again: 400 for what it cannot even read, such as a quantity. */
-function isRefusal(error: unknown): error is KubeError {
-  return isInvalid(error) || isForbidden(error) || (error instanceof KubeError && error.status === 400)
 }
 
 function sampleJob({ metadata, spec }: DeepReadonly<Environment>, settings: JobSettings): Job {

@@ -36,7 +36,7 @@ export function underWay(
 /** Status of a Run that settles now: nothing of it changes any more, its logs apart. */
 export function settle(
   { run, now }: Seen,
-  incarnation: DeepReadonly<Incarnation>,
+  incarnation: DeepReadonly<Incarnation> | undefined,
   outcome: Ended,
   phase: 'Succeeded' | 'Failed' | 'Indeterminate' = phaseOfEnd(outcome),
 ): Pick<ReconcileResult<RunStatus>, 'status' | 'events'> {
@@ -47,7 +47,7 @@ export function settle(
   const exitCode = outcome.kind === 'succeeded' ? 0 : outcome.exitCode
   const output = outcome.kind === 'succeeded' ? run.status?.result?.output : undefined
   const status: RunStatus = {
-    incarnation,
+    ...(incarnation !== undefined && { incarnation }),
     phase,
     reason,
     message: spoken(outcome),
@@ -89,6 +89,17 @@ export function nextIncarnation(
     },
     events: [{ type: 'Warning', reason: lost.reason, note: message, action: 'Restart' }],
   }
+}
+
+/**
+ * Makes an end of what the runtime called failed for good, such as a Job that breaks a rule; undefined where it did not.
+ * It must not come back when the rule changes: its Session has long been told.
+ */
+export function settleRefused(seen: Seen): Pick<ReconcileResult<RunStatus>, 'status' | 'events'> | undefined {
+  const verdict = conditionOf(seen.run.status?.conditions, 'Succeeded')
+  if (verdict?.status !== 'False') return undefined
+  const { reason, message } = verdict
+  return settle(seen, seen.run.status?.incarnation, { kind: 'failed', cause: 'Refused', reason, message })
 }
 
 /** What columns show of a Run whose pass failed: the runtime says it in the condition alone. */

@@ -11,6 +11,7 @@ import { Wait } from '../runtime/result.ts'
 import type { JobSettings } from './job.ts'
 import { incarnationOf, jobOf, planRun, type RunWorld, refusalMillis } from './run-plan.ts'
 import { afterSettlement } from './run-settled.ts'
+import { settleRefused } from './run-status.ts'
 
 export interface RunOptions {
   readonly settings: JobSettings
@@ -22,6 +23,8 @@ export interface RunOptions {
 export function runReconciler(options: RunOptions): Reconcile<Run, RunStatus> {
   return async (run, context) => {
     if (run.status?.settledAt !== undefined) return afterSettlement(run, context, options.contents)
+    const refused = settleRefused({ run, now: context.now })
+    if (refused !== undefined) return refused
     const world = await gather(run, context)
     const result = planRun(world, options.settings)
     const { number } = incarnationOf(world)

@@ -12,6 +12,7 @@ import {
   strangeness,
   withContentDigest,
 } from './ownership.ts'
+import { refusalOf } from './refusals.ts'
 import { type EventInput, type ReconcileResult, Terminal, Wait } from './result.ts'
 import { type StatusHolder, type StatusRules, statusToWrite } from './status.ts'
 import type { World } from './world.ts'
@@ -99,7 +100,7 @@ export class Executor {
     try {
       this.#remember(await writer.create(meant, fieldManager))
     } catch (error) {
-      if (!isAlreadyExists(error)) throw error
+      if (!isAlreadyExists(error)) throw refusalOf(error, meant)
       await this.#recognise(type, meant)
     }
   }

@@ -142,15 +142,19 @@ class PodRun {
   }
 
   async toItsEnd(): Promise<void> {
-    await this.#say({ input: started() }, { phase: 'Pending' })
+    await this.#say({ runner: started(), input: started() }, { phase: 'Pending' })
     const input = await this.#input()
-    await this.#say({ input: ended(input) }, { phase: input.exitCode ? 'Failed' : 'Pending' })
-    if (input.exitCode) return
+    const isOver = input.exitCode !== undefined && input.exitCode !== 0
+    await this.#say(
+      { input: ended(input), ...(isOver && { runner: ended({}) }) },
+      { phase: isOver ? 'Failed' : 'Pending' },
+    )
+    if (isOver) return
     const { stuck } = this.#play
-    if (stuck !== undefined) return this.#say({ runner: started(), agent: { waiting: stuck } }, { phase: 'Pending' })
+    if (stuck !== undefined) return this.#say({ agent: { waiting: stuck } }, { phase: 'Pending' })
     this.#hearUntil('command')
     const startedAt = now()
-    await this.#say({ runner: started(), agent: started() }, { phase: 'Running' })
+    await this.#say({ agent: started() }, { phase: 'Running' })
     const exit = await this.#command()
     this.#hearUntil('end')
     await this.#say({ agent: ended(exit, startedAt) }, { phase: 'Running' })
@@ -205,7 +209,7 @@ class PodRun {
     const status = {
       phase,
       startTime: now(),
-      initContainerStatuses: [statusOf('input', input), statusOf('runner', runner)],
+      initContainerStatuses: [statusOf('runner', runner), statusOf('input', input)],
       containerStatuses: [statusOf('agent', agent)],
     }
     const { name, namespace, uid } = this.#pod.metadata

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { type Pod, podType } from '../../../src/kube/core-types.ts'
+import { anEnvironment } from '../../kit/builders.ts'
 import { eventually } from '../../kit/eventually.ts'
 import type { Play } from '../../kit/kubelet.ts'
+import { lintStatus } from '../../kit/lint-status.ts'
 import { preparedClient, Workbench } from './workbench.ts'
 
 let client: KubeClient
@@ -124,5 +126,31 @@ describe('a run whose pod cannot be made', () => {
 
     await client.transport.request({ method: 'DELETE', path: `${path}/team` })
     expect((await bench.settled(run, 40_000)).status?.phase).toBe('Succeeded')
+  })
+
+  it('waits for room for its Job as well', async () => {
+    const bench = await Workbench.create(client)
+    await bench.manager()
+    await bench.kubelet()
+    const hard = { 'count/jobs.batch': '0' }
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'team' }, spec: { hard } }
+    const path = `/api/v1/namespaces/${bench.namespace}/resourcequotas`
+    await client.transport.request({ method: 'POST', path, body: quota })
+    const run = await bench.until(await bench.run(), ({ status }) => status?.reason === 'QuotaExceeded')
+    expect(run.status).toMatchObject({ phase: 'Waiting', message: expect.stringContaining('ResourceQuota team') })
+    expect(lintStatus(run)).toEqual([])
+    await client.transport.request({ method: 'DELETE', path: `${path}/team` })
+    expect((await bench.settled(run, 40_000)).status?.phase).toBe('Succeeded')
+  })
+
+  it('fails at once where its Job breaks a rule of the API server, in its words', async () => {
+    const bench = await Workbench.create(client)
+    await bench.manager()
+    const environment = { ...anEnvironment().spec, tolerations: [{ operator: 'Sometimes' }] }
+    const run = await bench.run({ session: { environment: { name: 'default', spec: environment } } })
+    const failed = await bench.until(run, ({ status }) => status?.phase === 'Failed')
+    expect(failed.status).toMatchObject({ reason: 'Invalid', message: expect.stringContaining('operator') })
+    expect(lintStatus(failed)).toEqual([])
+    expect(await bench.jobs()).toEqual([])
   })
 })

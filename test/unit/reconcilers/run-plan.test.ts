@@ -4,7 +4,7 @@ import type { Job, Pod } from '../../../src/kube/core-types.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
 import { jobName } from '../../../src/reconcilers/job.ts'
 import { planRun, type RunWorld } from '../../../src/reconcilers/run-plan.ts'
-import { summarizeRun } from '../../../src/reconcilers/run-status.ts'
+import { settleRefused, summarizeRun } from '../../../src/reconcilers/run-status.ts'
 import { conditionOf } from '../../../src/runtime/conditions.ts'
 import { anAgentVersion, anEnvironment, aRun, aSession, createdAt, inlineContent } from '../../kit/builders.ts'
 import { jobSettings } from '../../kit/job-settings.ts'
@@ -296,6 +296,15 @@ describe('what columns show of a pass that failed', () => {
   it('is a failure where nothing but people can help', () => {
     const conditions = [{ ...condition, status: 'False' as const, reason: 'NameConflict' }]
     expect(summarizeRun({ conditions })).toMatchObject({ phase: 'Failed', reason: 'NameConflict' })
+  })
+
+  it('is settled for good then, and nothing else is', () => {
+    const failed = { ...condition, status: 'False' as const, reason: 'Invalid' }
+    const refused = settleRefused({ run: aRun({ status: { conditions: [failed] } }), now })
+    expect(refused?.status).toMatchObject({ phase: 'Failed', cause: 'Refused', reason: 'Invalid', duration: '30s' })
+    const waiting = { ...failed, status: 'Unknown' as const }
+    expect(settleRefused({ run: aRun({ status: { conditions: [waiting] } }), now })).toBeUndefined()
+    expect(settleRefused({ run: aRun(), now })).toBeUndefined()
   })
 
   it('is left alone once the run has settled', () => {
