@@ -3,22 +3,24 @@ import { isNotFound, isUnavailable } from '../kube/error.ts'
 import type { Cluster } from './cluster.ts'
 import { cannotAsk, type Io } from './io.ts'
 import { isSettled, programReceipt, type StepReceipt } from './receipt.ts'
+import { type OrderedFiring, StepOrders } from './step-order.ts'
 
 const pauseMillis = 400
 /** An API server that restarts is waited for this long. */
 const patienceMillis = 60_000
 
 /** Reads a firing until it has settled, and tells each step as it changes. Interrupting leaves the firing alone. */
-export async function follow(firing: AutomationFiring, cluster: Cluster, io: Io): Promise<AutomationFiring> {
+export async function follow(firing: AutomationFiring, cluster: Cluster, io: Io): Promise<OrderedFiring> {
+  const orders = new StepOrders(cluster)
   const told = new Map<string, string>()
   let lastSeen = io.clock.monotonic()
-  let current = firing
+  let seen = await orders.find(firing)
   for (;;) {
-    for (const step of programReceipt(current).steps) tell(step, told, io)
-    if (isSettled(current)) return current
+    for (const step of programReceipt(seen).steps) tell(step, told, io)
+    if (isSettled(seen.firing)) return seen
     await io.clock.sleep(pauseMillis, io.signal)
     try {
-      current = await read(current, cluster)
+      seen = await orders.find(await read(firing, cluster))
       lastSeen = io.clock.monotonic()
     } catch (error) {
       if (!isUnavailable(error) || io.clock.monotonic() - lastSeen > patienceMillis) throw error

@@ -2,6 +2,7 @@ import type { AutomationFiring, StepOutcome } from '../api/automation-firing.ts'
 import type { Content } from '../api/fields.ts'
 import { formatSpan } from '../lib/duration.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { type OrderedFiring, placeOf } from './step-order.ts'
 import { fields, table } from './table.ts'
 
 type Firing = DeepReadonly<AutomationFiring>
@@ -15,7 +16,7 @@ export interface ProgramReceipt {
   readonly state: 'pending' | 'settled'
   /** null while pending, even where a branch has failed already (A-337, A-544). */
   readonly result: 'completed' | 'failed' | 'cancelled' | null
-  /** Outcomes recorded so far, in the order in which they started. */
+  /** Outcomes recorded so far in the order of the program, else in that in which they started. */
   readonly steps: readonly StepReceipt[]
 }
 
@@ -27,11 +28,13 @@ export function isSettled({ status }: Firing): boolean {
   return phase === 'Skipped' || (phase !== undefined && phase in results)
 }
 
-export function programReceipt(firing: Firing): ProgramReceipt {
+export function programReceipt({ firing, order }: OrderedFiring): ProgramReceipt {
   const { phase, result, steps = {} } = firing.status ?? {}
   const outcomes = Object.entries(steps)
     .map(([id, outcome]): StepReceipt => ({ id, ...outcome }))
-    .sort((a, b) => compare(startOf(a), startOf(b)) || compare(a.id, b.id))
+    .sort(
+      (a, b) => placeOf(a.id, order) - placeOf(b.id, order) || compare(startOf(a), startOf(b)) || compare(a.id, b.id),
+    )
   if (!isSettled(firing)) return { state: 'pending', result: null, steps: outcomes }
   const derived = phase !== undefined && phase in results ? results[phase as keyof typeof results] : null
   return { state: 'settled', result: result ?? derived, steps: outcomes }
@@ -45,9 +48,8 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** A firing as data: what `run` and `runs` print. */
-export function firingData(firing: Firing): object {
-  const { metadata, spec, status } = firing
+/** What every command says of a firing as data. */
+export function firingHead({ metadata, spec, status }: Firing): object {
   return {
     firing: metadata.name,
     namespace: metadata.namespace,
@@ -62,15 +64,19 @@ export function firingData(firing: Firing): object {
     phase: status?.phase ?? 'Pending',
     reason: status?.reason ?? null,
     message: status?.message ?? null,
-    program: programReceipt(firing),
     output: status?.output ?? null,
   }
 }
 
+/** A firing as data: what `run` and `runs` print. */
+export function firingData(ordered: OrderedFiring): object {
+  return { ...firingHead(ordered.firing), program: programReceipt(ordered) }
+}
+
 /** How a firing stands, for people. */
-export function renderFiring(firing: Firing): string {
-  const { metadata, spec, status } = firing
-  const { result, steps } = programReceipt(firing)
+export function renderFiring(ordered: OrderedFiring): string {
+  const { metadata, spec, status } = ordered.firing
+  const { result, steps } = programReceipt(ordered)
   const head = fields([
     ['Firing', metadata.name],
     ['Automation', spec.automation.name],

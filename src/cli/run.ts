@@ -14,6 +14,7 @@ import { cannotAsk, type ExitCode, exitCodes, type Io, refusal } from './io.ts'
 import { formatOf, type GlobalOptions } from './options.ts'
 import { print } from './output.ts'
 import { firingData, programReceipt, renderFiring, renderOutput } from './receipt.ts'
+import { type OrderedFiring, StepOrders } from './step-order.ts'
 
 export interface RunOptions extends GlobalOptions {
   readonly event?: string
@@ -37,16 +38,12 @@ export async function runCommand(name: string, options: RunOptions, io: Io): Pro
     const { firing, rejoined } = await fire(request, cluster)
     announce(firing, rejoined, options, io)
     if (options.follow !== true) {
-      print(io, options, firingData(firing), () => receiptText(firing, io))
+      const ordered = await new StepOrders(cluster).find(firing)
+      print(io, options, firingData(ordered), () => receiptText(ordered, io))
       return exitCodes.ok
     }
     const settled = await follow(firing, cluster, io)
-    print(
-      io,
-      options,
-      firingData(settled),
-      () => `\n${renderFiring(settled)}\n\n${renderOutput(settled.status?.output)}`,
-    )
+    print(io, options, firingData(settled), () => settledText(settled))
     const failed = programReceipt(settled).result !== 'completed'
     return options.exitStatus === true && failed ? exitCodes.refused : exitCodes.ok
   })
@@ -153,7 +150,12 @@ function announce(firing: AutomationFiring, rejoined: boolean, options: RunOptio
   tell(`Firing ${name} of Automation ${firing.spec.automation.name} ${how}.\n`)
 }
 
-function receiptText(firing: AutomationFiring, io: Io): string {
+function settledText(settled: OrderedFiring): string {
+  return `\n${renderFiring(settled)}\n\n${renderOutput(settled.firing.status?.output)}`
+}
+
+function receiptText(ordered: OrderedFiring, io: Io): string {
+  const { firing } = ordered
   const next = `Next: ${io.invocation} trace ${firing.metadata.name}, or ${io.invocation} logs ${firing.metadata.name}`
-  return firing.status?.phase === undefined ? next : `\n${renderFiring(firing)}\n\n${next}`
+  return firing.status?.phase === undefined ? next : `\n${renderFiring(ordered)}\n\n${next}`
 }

@@ -6,6 +6,7 @@ import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
 import type { GlobalOptions } from './options.ts'
 import { print } from './output.ts'
 import { firingData, programReceipt } from './receipt.ts'
+import { type OrderedFiring, StepOrders } from './step-order.ts'
 import { table } from './table.ts'
 
 export interface RunsOptions extends GlobalOptions {
@@ -18,12 +19,13 @@ export async function runsCommand(name: string, options: RunsOptions, io: Io): P
   if (!Number.isInteger(limit) || limit < 1) throw cannotAsk('usage', `--limit ${options.limit} is no number from 1 on`)
   return withCluster(options, async (cluster) => {
     const { client, namespace } = cluster
-    const { items } = await client.list(automationFiring, { namespace })
-    const firings = newestFirst(items.filter(({ spec }) => spec.automation.name === name))
+    const all = await client.list(automationFiring, { namespace })
+    const firings = newestFirst(all.items.filter(({ spec }) => spec.automation.name === name))
     if (firings.length === 0 && (await client.find(automation, { name, namespace })) === undefined) {
       await throwUnknown(cluster, automation, name)
     }
-    const shown = firings.slice(0, limit)
+    const orders = new StepOrders(cluster)
+    const shown = await Promise.all(firings.slice(0, limit).map((firing) => orders.find(firing)))
     print(io, options, { items: shown.map(firingData) }, () =>
       shown.length === 0
         ? `${name} was never fired. Fire it by hand: ${io.invocation} run ${name}`
@@ -39,8 +41,8 @@ function newestFirst(firings: readonly AutomationFiring[]): AutomationFiring[] {
 }
 
 /** Firings as a table; the reasons of failed steps stand below it (A-541). */
-export function renderFirings(firings: readonly AutomationFiring[], now: Date): string {
-  const rows = firings.map(({ metadata, spec, status }) => [
+export function renderFirings(firings: readonly OrderedFiring[], now: Date): string {
+  const rows = firings.map(({ firing: { metadata, spec, status } }) => [
     metadata.name,
     spec.trigger,
     status?.phase ?? 'Pending',
@@ -49,10 +51,10 @@ export function renderFirings(firings: readonly AutomationFiring[], now: Date): 
     metadata.creationTimestamp && formatSpan(metadata.creationTimestamp, now.toISOString()),
     status?.duration,
   ])
-  const failures = firings.flatMap((firing) =>
-    programReceipt(firing)
+  const failures = firings.flatMap((ordered) =>
+    programReceipt(ordered)
       .steps.filter(({ kind }) => kind === 'failed' || kind === 'rejected' || kind === 'denied')
-      .map(({ id, kind, reason, message }) => `${firing.metadata.name}: ${id} ${kind}${tail(reason, message)}`),
+      .map(({ id, kind, reason, message }) => `${ordered.firing.metadata.name}: ${id} ${kind}${tail(reason, message)}`),
   )
   const shown = table(['FIRING', 'TRIGGER', 'PHASE', 'STEP', 'REASON', 'AGE', 'DURATION'], rows)
   return failures.length === 0 ? shown : `${shown}\n\n${failures.join('\n')}`

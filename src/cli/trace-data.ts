@@ -3,7 +3,8 @@ import type { AutomationProgram } from '../api/automation-program.ts'
 import type { Run } from '../api/run.ts'
 import type { Session } from '../api/session.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
-import { firingData, isSettled, programReceipt, type StepReceipt } from './receipt.ts'
+import { firingHead, isSettled, type ProgramReceipt, programReceipt } from './receipt.ts'
+import { orderOf } from './step-order.ts'
 
 /** The records of one firing, joined and not invented (A-524). */
 export interface Trace {
@@ -13,21 +14,19 @@ export interface Trace {
   readonly runs: readonly DeepReadonly<Run>[]
 }
 
-/** Outcomes in the order of the program, where it can be read. */
-export function outcomesOf({ firing, program }: Trace): readonly StepReceipt[] {
-  const { steps } = programReceipt(firing)
-  const order = program?.spec.program.steps.map(({ id }) => id) ?? []
-  return steps.toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id))
+export function receiptOf({ firing, program }: Trace): ProgramReceipt {
+  return programReceipt({ firing, order: orderOf(program) })
 }
 
 /** What is not there of what should be (A-534). Empty: the evidence is complete. */
-export function missingEvidence({ firing, program, sessions, runs }: Trace): string[] {
+export function missingEvidence(trace: Trace): string[] {
+  const { firing, program, sessions, runs } = trace
   const { admission } = firing.status ?? {}
   const missing: string[] = []
   if (!isSettled(firing)) missing.push('the firing has not settled')
   if (admission?.program !== undefined && program === undefined)
     missing.push(`the program ${admission.program.name} is gone`)
-  for (const { id, session } of programReceipt(firing).steps) {
+  for (const { id, session } of receiptOf(trace).steps) {
     if (session === undefined) continue
     if (!sessions.some(({ metadata }) => metadata.name === session))
       missing.push(`the Session ${session} of ${id} is gone`)
@@ -40,13 +39,12 @@ export function missingEvidence({ firing, program, sessions, runs }: Trace): str
 /** A trace as data (A-525, A-526). */
 export function traceData(trace: Trace): object {
   const { firing, sessions, runs } = trace
-  const { program: _, ...head } = firingData(firing) as { program: unknown }
-  const { state, result } = programReceipt(firing)
+  const { state, result, steps } = receiptOf(trace)
   const missing = missingEvidence(trace)
   return {
-    ...head,
+    ...firingHead(firing),
     admission: firing.status?.admission ?? null,
-    steps: { state, result, outcomes: outcomesOf(trace) },
+    steps: { state, result, outcomes: steps },
     sessions: sessions.map(({ metadata, spec, status }) => ({
       name: metadata.name,
       step: spec.step,

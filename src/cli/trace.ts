@@ -1,14 +1,15 @@
 import { automationFiring } from '../api/automation-firing.ts'
 import { automationProgram } from '../api/automation-program.ts'
-import { run } from '../api/run.ts'
-import { session } from '../api/session.ts'
+import { type Run, run } from '../api/run.ts'
+import { type Session, session } from '../api/session.ts'
 import { type Cluster, getNamed, withCluster } from './cluster.ts'
 import { type ExitCode, exitCodes, type Io } from './io.ts'
 import type { GlobalOptions } from './options.ts'
 import { print } from './output.ts'
-import { programReceipt, renderOutput, renderSteps } from './receipt.ts'
+import { renderOutput, renderSteps } from './receipt.ts'
+import { orderOf, placeOf } from './step-order.ts'
 import { fields, indent, table } from './table.ts'
-import { missingEvidence, outcomesOf, type Trace, traceData } from './trace-data.ts'
+import { missingEvidence, receiptOf, type Trace, traceData } from './trace-data.ts'
 
 /** `trace FIRING`: everything recorded of a firing, read once; nothing is resumed or retried (A-537, A-540). */
 export async function traceCommand(name: string, options: GlobalOptions, io: Io): Promise<ExitCode> {
@@ -28,21 +29,20 @@ async function readTrace(name: string, cluster: Cluster): Promise<Trace> {
     client.list(session, { namespace }),
     client.list(run, { namespace }),
   ])
-  return {
-    firing,
-    program,
-    sessions: sessions.items.filter(({ spec }) => spec.firing.uid === firing.metadata.uid),
-    runs: runs.items.filter(({ spec }) => spec.firing.uid === firing.metadata.uid),
-  }
+  const order = orderOf(program)
+  const ofFiring = <T extends Session | Run>(items: readonly T[]): T[] =>
+    items
+      .filter(({ spec }) => spec.firing.uid === firing.metadata.uid)
+      .sort((a, b) => placeOf(a.spec.step, order) - placeOf(b.spec.step, order))
+  return { firing, program, sessions: ofFiring(sessions.items), runs: ofFiring(runs.items) }
 }
 
 /** A trace for people (A-538, A-539). */
 export function renderTrace(trace: Trace): string {
   const { firing, runs } = trace
   const { spec, status, metadata } = firing
-  const { state, result } = programReceipt(firing)
+  const { state, result, steps } = receiptOf(trace)
   const missing = missingEvidence(trace)
-  const outcomes = outcomesOf(trace)
   const entry = status?.admission?.entry ?? spec.entry
   return [
     fields([
@@ -57,7 +57,7 @@ export function renderTrace(trace: Trace): string {
       ['Duration', status?.duration],
       ['Evidence', missing.length === 0 ? 'complete' : `incomplete: ${missing.join('; ')}`],
     ]),
-    ...(outcomes.length === 0 ? [] : ['', renderSteps(outcomes)]),
+    ...(steps.length === 0 ? [] : ['', renderSteps(steps)]),
     ...(runs.length === 0 ? [] : ['', renderRuns(runs)]),
     ...(status?.output === undefined ? [] : ['', indent(renderOutput(status.output), '')]),
   ].join('\n')

@@ -3,9 +3,19 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type AutomationFiring, automationFiring } from '../../../src/api/automation-firing.ts'
+import { type Admission, type AutomationFiring, automationFiring } from '../../../src/api/automation-firing.ts'
+import { type AutomationProgram, automationProgram } from '../../../src/api/automation-program.ts'
 import { firingName, manualKey } from '../../../src/lib/names.ts'
-import { aFiring, aGraph, anAutomation, aProgram, aRun, aSession, inlineContent } from '../../kit/builders.ts'
+import {
+  aFiring,
+  aGraph,
+  anAutomation,
+  anEnvironment,
+  aProgram,
+  aRun,
+  aSession,
+  inlineContent,
+} from '../../kit/builders.ts'
 import { freshNamespace } from '../../kit/control-plane.ts'
 import { installCrds } from '../../kit/crds.ts'
 import { eventually } from '../../kit/eventually.ts'
@@ -118,6 +128,32 @@ describe('run', () => {
     const readiness = [{ check: 'Agent', state: 'Failed' as const, message: 'There is no Agent x.' }]
     await store(client, namespace, anAutomation({ status: { readiness } }))
     expect(await cli(['run', 'triage'])).toMatchObject({ code: 0, err: expect.stringContaining('no Agent x') })
+  })
+
+  it('[A-543] steps are told in the order of the program, wherever they are shown', async () => {
+    const namespace = await freshNamespace(client)
+    await store(client, namespace, anAutomation())
+    const program = await store(client, namespace, aProgram({ spec: { program: threeSteps } }))
+    const cli = cliIn(namespace)
+    const answer = cli(['run', 'triage', '--follow', '--json'])
+    const firing = await theFiring(namespace)
+    const completed = { kind: 'completed', settledAt } as const
+    await setStatus(client, firing, {
+      phase: 'Succeeded',
+      result: 'completed',
+      admission: admissionOf(program),
+      steps: { a: completed, b: completed, c: completed },
+    })
+    const { err, out } = await answer
+    expect([...err.matchAll(/ {2}([abc]) {2}completed/g)].map(([, id]) => id)).toEqual(['c', 'a', 'b'])
+    const ids = (steps: { id: string }[]) => steps.map(({ id }) => id).join('')
+    expect(ids(JSON.parse(out).program.steps)).toBe('cab')
+    const read = async (...args: string[]) => JSON.parse((await cli([...args, '--json'])).out)
+    expect(ids((await read('runs', 'triage')).items[0].program.steps)).toBe('cab')
+    expect(ids((await read('trace', firing.metadata.name)).steps.outcomes)).toBe('cab')
+
+    await client.delete({ ...automationProgram, name: program.metadata.name, namespace })
+    expect(ids((await read('runs', 'triage')).items[0].program.steps)).toBe('abc')
   })
 
   it('interrupting a follow leaves the firing alone', async () => {
@@ -259,6 +295,28 @@ describe('what cannot be asked', () => {
     })
   })
 })
+
+const threeSteps: AutomationProgram['spec']['program'] = {
+  entries: [{ id: 'by-hand', kind: 'manual' }],
+  steps: [
+    { id: 'c', kind: 'agent', after: [{ id: 'by-hand' }], agent: 'triager' },
+    { id: 'a', kind: 'parse_json', after: [{ id: 'c' }], output: 'c' },
+    { id: 'b', kind: 'decision', after: [{ id: 'a' }], output: 'a' },
+  ],
+}
+
+function admissionOf({ metadata, spec }: AutomationProgram): Admission {
+  return {
+    automationUID: 'u',
+    automationGeneration: 1,
+    entry: 'by-hand',
+    program: { name: metadata.name, digest: spec.digest },
+    pins: [],
+    environment: { name: 'default', uid: 'u', generation: 1, spec: anEnvironment().spec },
+    principal: { serviceAccountName: 'triage', uid: 'u' },
+    admittedAt: settledAt,
+  }
+}
 
 /** The one firing of a namespace, once it is there. */
 function theFiring(namespace: string): Promise<AutomationFiring> {

@@ -9,6 +9,7 @@ import { explain } from '../../../src/cli/problems.ts'
 import { firingData, programReceipt, renderFiring, renderOutput } from '../../../src/cli/receipt.ts'
 import { entryOf } from '../../../src/cli/run.ts'
 import { renderFirings } from '../../../src/cli/runs.ts'
+import type { OrderedFiring } from '../../../src/cli/step-order.ts'
 import { renderTrace } from '../../../src/cli/trace.ts'
 import { missingEvidence, traceData } from '../../../src/cli/trace-data.ts'
 import { KubeConfigError } from '../../../src/kube/config.ts'
@@ -48,12 +49,20 @@ const pending: AutomationFiringStatus = {
 
 describe('receipts', () => {
   it('[A-337] [A-544] the result is null while pending, even where a branch has failed', () => {
-    expect(programReceipt(aFiring({ status: pending }))).toMatchObject({ state: 'pending', result: null })
-    expect(programReceipt(aFiring())).toEqual({ state: 'pending', result: null, steps: [] })
+    expect(programReceipt(unordered({ status: pending }))).toMatchObject({ state: 'pending', result: null })
+    expect(programReceipt(unordered())).toEqual({ state: 'pending', result: null, steps: [] })
   })
 
-  it('[A-543] a settled firing has a result and its steps in the order in which they started', () => {
-    const { state, result, steps } = programReceipt(aFiring({ status: failed }))
+  it('[A-543] steps stand in the order of the program, with those it does not know at the end', () => {
+    const steps = { a: { kind: 'completed' }, b: { kind: 'completed' }, c: { kind: 'skipped' } } as const
+    const firing = aFiring({ status: { phase: 'Running', steps } })
+    const ids = (order: readonly string[]) => programReceipt({ firing, order }).steps.map(({ id }) => id)
+    expect(ids(['c', 'b', 'a'])).toEqual(['c', 'b', 'a'])
+    expect(ids(['c'])).toEqual(['c', 'a', 'b'])
+  })
+
+  it('[A-543] a settled firing has a result and, without its program, its steps in the order in which they started', () => {
+    const { state, result, steps } = programReceipt(unordered({ status: failed }))
     expect({ state, result, steps: steps.map(({ id, kind }) => [id, kind]) }).toEqual({
       state: 'settled',
       result: 'failed',
@@ -70,11 +79,11 @@ describe('receipts', () => {
     ['Failed', 'failed'],
     ['Skipped', null],
   ] as const)('a firing that ended %s without a program has the result %s', (phase, result) => {
-    expect(programReceipt(aFiring({ status: { phase } }))).toEqual({ state: 'settled', result, steps: [] })
+    expect(programReceipt(unordered({ status: { phase } }))).toEqual({ state: 'settled', result, steps: [] })
   })
 
   it('[A-543] is complete as data', () => {
-    expect(firingData(aFiring())).toEqual({
+    expect(firingData(unordered())).toEqual({
       firing: 'triage-manual-1',
       namespace: 'default',
       uid: 'uid-of-triage-manual-1',
@@ -94,7 +103,7 @@ describe('receipts', () => {
   })
 
   it('[A-532] [A-541] shows state and reasons, unknown codes as they are', () => {
-    expect(`\n${renderFiring(aFiring({ status: failed }))}\n`).toMatchInlineSnapshot(`
+    expect(`\n${renderFiring(unordered({ status: failed }))}\n`).toMatchInlineSnapshot(`
       "
       Firing       triage-manual-1
       Automation   triage
@@ -110,7 +119,7 @@ describe('receipts', () => {
       parse: not valid JSON
       "
     `)
-    expect(renderFiring(aFiring({ status: pending }))).toContain('some_new_code')
+    expect(renderFiring(unordered({ status: pending }))).toContain('some_new_code')
   })
 
   it('shows a large output by its digest and size', () => {
@@ -123,7 +132,7 @@ describe('receipts', () => {
 
 describe('runs', () => {
   it('[A-541] [A-552] lists firings, with the reasons of failed steps', () => {
-    const firings = [aFiring({ name: 'triage-manual-2', status: failed }), aFiring()]
+    const firings = [unordered({ name: 'triage-manual-2', status: failed }), unordered()]
     expect(`\n${renderFirings(firings, now)}\n`).toMatchInlineSnapshot(`
       "
       FIRING            TRIGGER   PHASE     STEP    REASON              AGE   DURATION
@@ -203,8 +212,8 @@ describe('trace', () => {
       Evidence     complete
 
       STEP     OUTCOME     ARM OR REASON         ATTEMPT   DURATION   SESSION
-      parse    failed      output_invalid_json   -         -          -
       triage   completed   -                     1         7s         triage-session
+      parse    failed      output_invalid_json   -         -          -
 
       parse: not valid JSON
 
@@ -217,7 +226,7 @@ describe('trace', () => {
   it('[A-526] [A-535] tells pending from settled failure as data', () => {
     expect(traceData(whole)).toMatchObject({
       firing: 'triage-manual-1',
-      steps: { state: 'settled', result: 'failed', outcomes: [{ id: 'parse', kind: 'failed' }, { id: 'triage' }] },
+      steps: { state: 'settled', result: 'failed', outcomes: [{ id: 'triage' }, { id: 'parse', kind: 'failed' }] },
       sessions: [{ name: 'triage-session', step: 'triage' }],
       runs: [{ name: 'triage-run', phase: 'Succeeded', exitCode: 0 }],
       evidence: { complete: true, missing: [] },
@@ -340,6 +349,11 @@ describe('unknownName', () => {
     expect(unknownName('Automation', 'x', 'team', [])).toContain('choose the namespace by -n')
   })
 })
+
+/** A firing whose program is gone. */
+function unordered(given: Parameters<typeof aFiring>[0] = {}): OrderedFiring {
+  return { firing: aFiring(given), order: [] }
+}
 
 function filesIo(files: Record<string, string>): Io {
   return {
