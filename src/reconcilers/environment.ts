@@ -17,6 +17,10 @@ export interface EnvironmentOptions {
   readonly settings: JobSettings
 }
 
+/** The API server says no. It may be asked again: policies and permissions change without waking anybody. */
+const refused = 'PodRefused'
+const againMillis = 30_000
+
 type Verdict = Omit<ConditionInput, 'type'>
 
 /** Keeps the workspace of an Environment, and says whether pods can be made of it. */
@@ -27,6 +31,7 @@ export function environmentReconciler(options: EnvironmentOptions): Reconcile<En
     return {
       apply: workspaceObjects(namespace, options.operatorNamespace),
       status: { conditions: setCondition(environment.status?.conditions, ready, generation, context.now) },
+      ...(ready.reason === refused && { after: againMillis }),
     }
   }
 }
@@ -62,7 +67,7 @@ async function rehearse(
     // A full quota has no room for a Job that is right otherwise.
     if (refusal instanceof Wait) return usable
     if (refusal instanceof Terminal || isForbidden(refusal)) {
-      return { status: 'False', reason: 'PodRefused', message: `No pod can be made of it. ${refusal.message}` }
+      return { status: 'False', reason: refused, message: `No pod can be made of it. ${refusal.message}` }
     }
     throw error
   }

@@ -3,7 +3,7 @@ import type { KubeObject } from '../lib/object.ts'
 import { Terminal, Wait } from './result.ts'
 
 /** Quotas have no event that would wake us. */
-const quotaMillis = 10_000
+const quotaMillis = 5000
 /** Defaults and admission change without a trace on the refused object. */
 const invalidMillis = 30_000
 
