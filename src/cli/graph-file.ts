@@ -1,5 +1,6 @@
 import { automationGraph, automationGraphSpec, type GraphError } from '../api/automation-graph.ts'
 import type { GraphDocument } from '../api/graph-document.ts'
+import type { BesideDocument } from '../graph/limits.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { cannotAsk } from './io.ts'
 import { readYaml, type YamlDocument } from './yaml.ts'
@@ -8,6 +9,7 @@ import { readYaml, type YamlDocument } from './yaml.ts'
 export interface GraphInFile {
   readonly name: string
   readonly document: GraphDocument
+  readonly beside: BesideDocument
   /** What is wrong around the document: values that YAML reads otherwise, the other fields of the resource. */
   readonly errors: readonly GraphError[]
 }
@@ -27,12 +29,13 @@ function graphOf(document: YamlDocument, index: number): GraphInFile | undefined
   )
   if (value.kind === undefined && value.apiVersion === undefined) {
     if (!('nodes' in value)) return undefined
-    return { name: `document ${index + 1}`, document: value as unknown as GraphDocument, errors }
+    return { name: `document ${index + 1}`, document: value as unknown as GraphDocument, beside: {}, errors }
   }
   if (value.kind !== automationGraph.kind) return undefined
   return {
     name: nameOf(value) ?? `document ${index + 1}`,
     document: documentOf(value) as unknown as GraphDocument,
+    beside: besideOf(value),
     errors: [...errors, ...aroundErrors(value)],
   }
 }
@@ -49,6 +52,11 @@ const beside = {
 function documentOf(resource: JsonObject): JsonObject {
   const spec = isJsonObject(resource.spec) ? resource.spec : {}
   return Object.fromEntries(Object.entries(spec).filter(([field]) => !(field in beside)))
+}
+
+function besideOf(resource: JsonObject): BesideDocument {
+  const { layout, sampleEvent } = isJsonObject(resource.spec) ? resource.spec : {}
+  return { layout: layout ?? undefined, sampleEvent: sampleEvent ?? undefined }
 }
 
 function aroundErrors(resource: JsonObject): GraphError[] {

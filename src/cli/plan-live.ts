@@ -19,7 +19,11 @@ export async function planAgainst(graph: GraphInFile, cluster: Cluster, now: Dat
     client.find(automation, { name: graph.name, namespace }),
   ])
   const owned = liveAutomation !== undefined && controllerOf(liveAutomation)?.uid === liveGraph?.metadata.uid
-  const compiled = compile(graph.document, { now, ...(owned && { appliedTriggers: liveAutomation.spec.triggers }) })
+  const compiled = compile(graph.document, {
+    now,
+    beside: graph.beside,
+    ...(owned && { appliedTriggers: liveAutomation.spec.triggers }),
+  })
   const result = resultOf(graph, compiled)
   if (result.kind === 'rejected') return result
   const world = await gather(graph.name, result.compiled, cluster, liveGraph, liveAutomation)

@@ -54,7 +54,7 @@ async function readText(path: string, io: Io): Promise<string> {
 }
 
 function planOffline(graph: GraphInFile, io: Io): PlanResult {
-  return resultOf(graph, compile(graph.document, { now: io.clock.now() }))
+  return resultOf(graph, compile(graph.document, { now: io.clock.now(), beside: graph.beside }))
 }
 
 /** A result of the compiler beside what is wrong around the document. */

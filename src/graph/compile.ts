@@ -7,7 +7,7 @@ import type { DeepReadonly } from '../lib/readonly.ts'
 import { checkBindings } from './bindings.ts'
 import { checkEdges } from './edges.ts'
 import { Findings } from './findings.ts'
-import { checkLimits } from './limits.ts'
+import { type BesideDocument, checkBeside, checkLimits } from './limits.ts'
 import { lowerTarget, referencedAgents } from './lower.ts'
 import { checkNodeFields } from './node-fields.ts'
 import { toPlain } from './plain.ts'
@@ -23,6 +23,7 @@ export interface CompileOptions {
   readonly now: Date
   /** Triggers of the Automation as applied: an `at` that is already applied may lie in the past (A-131). */
   readonly appliedTriggers?: DeepReadonly<AutomationTrigger[]>
+  readonly beside?: BesideDocument
 }
 
 /** A document that compiles, in the parts that a plan is made of. */
@@ -59,6 +60,7 @@ export type CompileResult = CompiledGraph | RejectedGraph
  */
 export function compile(document: DeepReadonly<GraphDocument>, options: CompileOptions): CompileResult {
   const findings = new Findings()
+  checkBeside(options.beside ?? {}, findings)
   const plain = toPlain(document)
   if (!plain.ok) {
     findings.error('document_invalid', plain.error)

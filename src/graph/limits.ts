@@ -1,5 +1,6 @@
 import { isJsonObject } from '../lib/json.ts'
 import type { Findings } from './findings.ts'
+import { toPlain } from './plain.ts'
 
 /** Limits of a document. The CRD allows a little more, so that the compiler can name what is over. */
 export const limits = {
@@ -9,7 +10,33 @@ export const limits = {
   documentBytes: 128 * 1024,
   promptBytes: 64 * 1024,
   bindings: 32,
+  /** Each of `layout` and `sampleEvent`, as JSON. */
+  besideBytes: 16 * 1024,
 } as const
+
+/** What a graph carries beside its document: kept with it, never planned. */
+export interface BesideDocument {
+  readonly layout?: unknown
+  readonly sampleEvent?: unknown
+}
+
+/** Reports what stands beside the document and is too large: it would be read with the graph at every turn. */
+export function checkBeside({ layout, sampleEvent }: BesideDocument, findings: Findings): void {
+  for (const [field, value] of Object.entries({ layout, sampleEvent })) {
+    if (value === undefined) continue
+    const plain = toPlain(value)
+    if (!plain.ok) {
+      findings.error('document_invalid', `${field}: ${plain.error}`)
+      continue
+    }
+    const bytes = Buffer.byteLength(JSON.stringify(value))
+    if (bytes <= limits.besideBytes) continue
+    findings.error(
+      'limit_exceeded',
+      `${field} has ${bytes} bytes as JSON, at most ${limits.besideBytes}: leave out what is not needed`,
+    )
+  }
+}
 
 /** Reports what is too large; false where there are more nodes or edges than paths are looked for in. */
 export function checkLimits(plain: unknown, findings: Findings): boolean {

@@ -49,6 +49,13 @@ describe('plan -f', () => {
     `)
   })
 
+  it('knows the limits of what stands beside the document', async () => {
+    const sampleEvent = { items: ['x'.repeat(20_000)] }
+    const { code, out } = await plan(resource(triageAndEscalate(), { sampleEvent }))
+    expect(code).toBe(1)
+    expect(out).toContain('sampleEvent has 20014 bytes as JSON, at most 16384')
+  })
+
   it('draws one agent behind its triggers', async () => {
     expect((await plan(resource(oneAgent()))).out).toContain('by-hand  manual ▶ agent reporter')
   })

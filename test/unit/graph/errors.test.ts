@@ -406,6 +406,27 @@ describe('[A-113] [A-114] [A-148] errors of the compiler', () => {
     expect(codesOf(compile(many, { now }))).toEqual(['limit_exceeded', 'limit_exceeded', 'limit_exceeded'])
   })
 
+  it('limits what stands beside the document, by name and size', () => {
+    const text = (bytes: number) => 'x'.repeat(bytes - 2)
+    const besides = (layout: unknown, sampleEvent: unknown) => {
+      const result = compile(oneAgent(), { now, beside: { layout, sampleEvent } })
+      return result.kind === 'compiled' ? [] : result.errors.map(({ code, detail }) => `${code} ${detail}`)
+    }
+    expect(besides(text(16_384), text(16_384))).toEqual([])
+    expect(besides({ a: 'ä'.repeat(10_000) }, text(16_385))).toEqual([
+      'limit_exceeded layout has 20008 bytes as JSON, at most 16384: leave out what is not needed',
+      'limit_exceeded sampleEvent has 16385 bytes as JSON, at most 16384: leave out what is not needed',
+    ])
+  })
+
+  it('survives what is no JSON beside the document', () => {
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    expect(compile(oneAgent(), { now, beside: { layout: cycle } })).toMatchObject({
+      errors: [{ code: 'document_invalid', detail: expect.stringMatching(/^layout: .*deeper/) }],
+    })
+  })
+
   it('a second agent is refused', () => {
     const document = changed(oneAgent(), ({ nodes: list, edges: links }) => {
       list.push({ id: 'again', kind: 'agent', agent: 'again' })
