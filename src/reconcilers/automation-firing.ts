@@ -85,7 +85,13 @@ function reject(firing: Firing, { phase, reason, message }: Rejection, now: Date
   }
 }
 
+/** How young a firing is that need not say what it waits for: mostly that is over before anybody could read it. */
+const unsaidMillis = 2000
+
 function wait(firing: Firing, { reason, message, after }: Pending, now: Date): Result {
+  const young = Date.parse(firing.metadata.creationTimestamp ?? '') + unsaidMillis - now.getTime()
+  if (firing.status === undefined && young > 0 && young <= unsaidMillis)
+    return { after: Math.min(young, after ?? young) }
   const status = firingStatus(firing, { phase: 'Pending', reason, message }, now)
   return { status, ...(after !== undefined && { after }) }
 }

@@ -113,6 +113,14 @@ describe('a new firing', () => {
     expect(create).toBeUndefined()
   })
 
+  it('says nothing of a wait that is over in a moment', async () => {
+    const waiting = anAutomation({ status: { state: 'Active', observedGeneration: 1 } })
+    const given = { cached: [waiting, ...without('Automation')], live: [], now: new Date('2026-11-30T12:00:00.500Z') }
+    const { status, after } = await reconcile(aFiring(), given)
+    expect(status).toBeUndefined()
+    expect(after).toBe(1500)
+  })
+
   it('does not end by what a cache does not know yet', async () => {
     const { status } = await reconcile(aFiring(), { cached: without('Automation'), live: world })
     expect(status?.phase).toBe('Running')
