@@ -71,21 +71,22 @@ export interface RunApi {
 
 /** Talks to a real gateway, with a token as the kubelet projects it. */
 export function gatewayRunner(client: KubeClient, api: RunApi, outputOf: OutputOf = () => 'done'): PodRunner {
-  const ask = (call: () => ReturnType<RunApi['self']>) =>
-    eventually(async () => {
-      const { status, text } = await call()
-      if (status >= 300) throw new Error(`the gateway answered ${status}: ${text}`)
-    })
+  // The runner outlives a gateway that restarts, and a kubelet an API server.
+  const ask = (pod: Pod, call: (token: string) => ReturnType<RunApi['self']>) =>
+    eventually(
+      async () => {
+        const { status, text } = await call(await tokenOf(client, pod))
+        if (status >= 300) throw new Error(`the gateway answered ${status}: ${text}`)
+      },
+      { timeout: 30_000, interval: 50 },
+    )
   return {
     input: async (pod) => {
-      const token = await tokenOf(client, pod)
-      await ask(() => api.self(token))
+      await ask(pod, api.self)
     },
     report: async (pod) => {
       const output = outputOf(pod)
-      if (output === undefined) return
-      const token = await tokenOf(client, pod)
-      await ask(() => api.report(token, { output }))
+      if (output !== undefined) await ask(pod, (token) => api.report(token, { output }))
     },
   }
 }
