@@ -27,11 +27,38 @@ export const exitCodes = {
 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
+/** Stable codes of what the command line refuses or cannot do; each has its row in docs/reasons.md. */
+export const cliCodes = [
+  'event_invalid',
+  'event_too_large',
+  'forbidden',
+  'internal',
+  'interrupted',
+  'kubeconfig',
+  'no_graph',
+  'no_runs',
+  'not_applied',
+  'not_found',
+  'not_installed',
+  'not_planned',
+  'plan_blocked',
+  'plan_failed',
+  'plan_stale',
+  'refused',
+  'rejected',
+  'unauthorized',
+  'unreachable',
+  'unreadable',
+  'usage',
+  'validation.conflict',
+] as const
+export type CliCode = (typeof cliCodes)[number]
+
 /** A failure that is told in one line, with what to do next. */
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly exitCode: ExitCode
-  /** Stable, for scripts: `validation.conflict`, `not_found`. */
+  /** Stable, for scripts: a {@link CliCode}, or the reason that the API server gave. */
   readonly code: string
 
   constructor(exitCode: ExitCode, code: string, message: string, cause?: unknown) {
@@ -42,11 +69,11 @@ export class CliError extends Error {
 }
 
 /** The request was understood and is refused: exit code 1. */
-export function refusal(code: string, message: string): CliError {
+export function refusal(code: CliCode, message: string): CliError {
   return new CliError(exitCodes.refused, code, message)
 }
 
 /** The request could not be made: exit code 2. */
-export function cannotAsk(code: string, message: string, cause?: unknown): CliError {
+export function cannotAsk(code: CliCode, message: string, cause?: unknown): CliError {
   return new CliError(exitCodes.couldNotAsk, code, message, cause)
 }

@@ -1,11 +1,11 @@
 import { KubeConfigError } from '../kube/config.ts'
 import { KubeError } from '../kube/error.ts'
-import { CliError, cannotAsk, exitCodes } from './io.ts'
+import { type CliCode, CliError, cannotAsk, exitCodes } from './io.ts'
 
 /** Any failure as one line that says what to do next. */
 export function explain(error: unknown, signal: AbortSignal): CliError {
   if (error instanceof CliError) return error
-  if (signal.aborted) return new CliError(exitCodes.interrupted, 'interrupted', 'interrupted')
+  if (signal.aborted) return new CliError(exitCodes.interrupted, 'interrupted' satisfies CliCode, 'interrupted')
   if (error instanceof KubeConfigError) {
     return cannotAsk('kubeconfig', `${error.message}; name one by --kubeconfig or choose by --context`, error)
   }
@@ -37,5 +37,5 @@ function explainKubeError(error: KubeError): CliError {
       error,
     )
   }
-  return cannotAsk(error.reason, message, error)
+  return new CliError(exitCodes.couldNotAsk, error.reason, message, error)
 }

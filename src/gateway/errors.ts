@@ -20,20 +20,54 @@ const statuses = {
   'gateway.internal': 500,
 } as const
 export type ErrorType = keyof typeof statuses
+export const errorTypes = Object.keys(statuses) as readonly ErrorType[]
+
+/** Exact causes of refusals. Each has its row in docs/reasons.md. */
+export const errorCodes = [
+  'api_server_unavailable',
+  'audience_mismatch',
+  'body_too_large',
+  'content_missing',
+  'content_not_named',
+  'content_too_large',
+  'digest_malformed',
+  'digest_mismatch',
+  'gateway_forbidden',
+  'input_lost',
+  'invalid_json',
+  'manager_only',
+  'no_such_route',
+  'not_a_runner',
+  'output_malformed',
+  'output_too_large',
+  'pod_not_recorded',
+  'pod_replaced',
+  'pod_required',
+  'report_malformed',
+  'result_recorded',
+  'run_contended',
+  'run_deleted',
+  'run_settled',
+  'store_full',
+  'token_missing',
+  'token_rejected',
+  'unexpected',
+] as const
+export type ErrorCode = (typeof errorCodes)[number]
 export type ErrorStatus = (typeof statuses)[ErrorType]
 
 /** A request the gateway refuses. The message is for people and never holds a secret. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly type: ErrorType
-  readonly code: string
+  readonly code: ErrorCode
   readonly status: ErrorStatus
   /** Seconds after which the same request may succeed; absent where it will not. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(
     type: ErrorType,
-    code: string,
+    code: ErrorCode,
     message: string,
     options: { retryAfterSeconds?: number; cause?: unknown } = {},
   ) {

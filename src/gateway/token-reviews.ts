@@ -3,7 +3,7 @@ import { gatewayAudience } from '../api/labels.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type TokenReview, tokenReviewType } from '../kube/core-types.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, type ErrorCode } from './errors.ts'
 
 /** Who presents a token: a ServiceAccount in the one pod that the token is bound to. */
 export interface Caller {
@@ -86,6 +86,6 @@ export function callerOf(review: TokenReview): Caller {
   return { namespace, serviceAccount, podName, podUID }
 }
 
-function refused(code: string, message: string): ApiError {
+function refused(code: ErrorCode, message: string): ApiError {
   return new ApiError('auth.invalid_token', code, message)
 }
