@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"text/template"
+	"time"
 
 	"graphwright.dev/hack/cluster/internal/pki"
 	"graphwright.dev/hack/cluster/internal/supervise"
@@ -101,17 +102,32 @@ func (c *Cluster) ensureNodeFiles(authority *pki.Authority) error {
 	if err := os.MkdirAll(c.path("cni"), 0o755); err != nil {
 		return err
 	}
-	for name, place := range map[string]string{
-		"containerd.toml": c.path("containerd.toml"),
-		"kubelet.yaml":    c.path("kubelet.yaml"),
-		"proxy.yaml":      c.path("proxy.yaml"),
-		"cni.json":        c.path("cni", "10-pods.conflist"),
-	} {
-		content, err := c.render(name)
+	return c.ensureConfiguration()
+}
+
+// ensureConfiguration writes the configuration files that changed, which is
+// all of them at first, and ends the daemons that read an older one: they are
+// started again with the rest. An unchanged file is not touched, because
+// kube-proxy exits when its own is written.
+func (c *Cluster) ensureConfiguration() error {
+	files := []struct{ template, place, reader string }{
+		{"containerd.toml", c.path("containerd.toml"), "containerd"},
+		{"kubelet.yaml", c.path("kubelet.yaml"), "kubelet"},
+		{"proxy.yaml", c.path("proxy.yaml"), "kube-proxy"},
+		{"cni.json", c.path("cni", "10-pods.conflist"), "containerd"},
+	}
+	for _, file := range files {
+		content, err := c.render(file.template)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(place, content, 0o644); err != nil {
+		if existing, err := os.ReadFile(file.place); err == nil && bytes.Equal(existing, content) {
+			continue
+		}
+		if err := c.stop(10*time.Second, file.reader); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file.place, content, 0o644); err != nil {
 			return err
 		}
 	}
