@@ -8,8 +8,8 @@ import {
 import { fieldManagers } from '../api/labels.ts'
 import { keyOf, type ObjectKey } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { isFinished } from '../reconcilers/automation-graph/plan-choice.ts'
 import { reconcilePlan } from '../reconcilers/automation-graph-plan.ts'
-import { isFinished } from '../reconcilers/plan-choice.ts'
 import { type ControllerSpec, watch } from '../runtime/controller.ts'
 import type { Reader } from '../runtime/result.ts'
 

@@ -8,7 +8,7 @@ import { serviceAccountType } from '../kube/core-types.ts'
 import { type KubeObject, keyOf, type ObjectKey } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { reconcileAutomation } from '../reconcilers/automation.ts'
-import { firingsByAutomation } from '../reconcilers/indexes.ts'
+import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-automation.ts'
 import { type ControllerSpec, watch } from '../runtime/controller.ts'
 import type { Reader } from '../runtime/result.ts'
 

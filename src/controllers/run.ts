@@ -5,8 +5,8 @@ import { session } from '../api/session.ts'
 import { jobType, podType } from '../kube/core-types.ts'
 import type { KubeObject, ObjectKey } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { summarizeRun } from '../reconcilers/run/status.ts'
 import { type RunOptions, runReconciler } from '../reconcilers/run.ts'
-import { summarizeRun } from '../reconcilers/run-status.ts'
 import { type ControllerSpec, watch, watchOwned } from '../runtime/controller.ts'
 
 /** Selects the pods of runs: cache no others, a cluster has many. */

@@ -7,12 +7,12 @@ import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Advance } from '../program/advance.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import type { EventInput, ReconcileResult } from '../runtime/result.ts'
-import { admit } from './firing-admission.ts'
-import type { Firing, Pending, Rejection } from './firing-checks.ts'
-import { isSettledFiring } from './firing-phase.ts'
-import { nextMove, type ProgramTools } from './firing-program.ts'
-import { type FiringNews, firingStatus } from './firing-status.ts'
-import { sessionFor } from './session-object.ts'
+import { admit } from './automation-firing/admission.ts'
+import type { Firing, Pending, Rejection } from './automation-firing/checks.ts'
+import { isSettledFiring } from './automation-firing/phase.ts'
+import { nextMove, type ProgramTools } from './automation-firing/program.ts'
+import { sessionFor } from './automation-firing/session-object.ts'
+import { type FiringNews, firingStatus } from './automation-firing/status.ts'
 
 /** Characters of an event's note. */
 const noteLimit = 1024

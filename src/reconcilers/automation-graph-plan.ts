@@ -15,9 +15,9 @@ import { planGraph } from '../plan/plan.ts'
 import { setCondition } from '../runtime/conditions.ts'
 import type { ReconcileContext } from '../runtime/controller.ts'
 import type { ReconcileResult } from '../runtime/result.ts'
-import { automationFor } from './applied-automation.ts'
-import { compileGraph, gatherWorld, liveWorld } from './graph-world.ts'
-import { isFinished, sequenceOf } from './plan-choice.ts'
+import { automationFor } from './automation-graph/applied-automation.ts'
+import { isFinished, sequenceOf } from './automation-graph/plan-choice.ts'
+import { compileGraph, gatherWorld, liveWorld } from './automation-graph/world.ts'
 
 type Plan = DeepReadonly<AutomationGraphPlan>
 type Graph = DeepReadonly<AutomationGraph>

@@ -17,12 +17,18 @@ import { programFor } from '../plan/managed-spec.ts'
 import { planGraph } from '../plan/plan.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import { type EventInput, type ReconcileResult, Wait } from '../runtime/result.ts'
-import { automationFor } from './applied-automation.ts'
-import { isSettledFiring } from './firing-phase.ts'
-import { appliedStatus, driftText, type PlannedGraph, plannedConditions, rejectedConditions } from './graph-status.ts'
-import { cachedWorld, compileGraph, gatherWorld } from './graph-world.ts'
-import { firingsByAutomation } from './indexes.ts'
-import { choosePlan, isFinished, lastApplied, type PlanChoice, sequenceOf } from './plan-choice.ts'
+import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
+import { isSettledFiring } from './automation-firing/phase.ts'
+import { automationFor } from './automation-graph/applied-automation.ts'
+import { choosePlan, isFinished, lastApplied, type PlanChoice, sequenceOf } from './automation-graph/plan-choice.ts'
+import {
+  appliedStatus,
+  driftText,
+  type PlannedGraph,
+  plannedConditions,
+  rejectedConditions,
+} from './automation-graph/status.ts'
+import { cachedWorld, compileGraph, gatherWorld } from './automation-graph/world.ts'
 
 type Graph = DeepReadonly<AutomationGraph>
 type Plan = DeepReadonly<AutomationGraphPlan>

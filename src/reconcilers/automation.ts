@@ -9,9 +9,9 @@ import type { ReconcileContext } from '../runtime/controller.ts'
 import type { ReconcileResult } from '../runtime/result.ts'
 import { describeTriggers } from '../schedule/describe.ts'
 import { hasSchedule } from '../schedule/trigger-rules.ts'
-import { isSettledFiring } from './firing-phase.ts'
-import { firingsByAutomation } from './indexes.ts'
-import { readinessOf } from './readiness.ts'
+import { readinessOf } from './automation/readiness.ts'
+import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
+import { isSettledFiring } from './automation-firing/phase.ts'
 
 /** Firings of one Automation that may be under way at once. */
 export const maxActive = 100

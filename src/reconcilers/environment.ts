@@ -7,9 +7,9 @@ import { type ConditionInput, conditionOf, setCondition } from '../runtime/condi
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import { refusalOf } from '../runtime/refusals.ts'
 import { Terminal, Wait } from '../runtime/result.ts'
-import { environmentProblem, type JobSettings } from './job.ts'
-import { podSpecFor } from './pod-spec.ts'
-import { workspaceObjects } from './workspace.ts'
+import { workspaceObjects } from './environment/workspace.ts'
+import { environmentProblem, type JobSettings } from './run/job.ts'
+import { podSpecFor } from './run/pod-spec.ts'
 
 export interface EnvironmentOptions {
   /** Namespace that the operator is installed in: where the pods' gateway is. */

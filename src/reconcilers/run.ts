@@ -8,10 +8,10 @@ import type { ContentStore } from '../runtime/content-store.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import { findLive } from '../runtime/live.ts'
 import { Wait } from '../runtime/result.ts'
-import type { JobSettings } from './job.ts'
-import { incarnationOf, jobOf, planRun, type RunWorld, refusalMillis } from './run-plan.ts'
-import { afterSettlement } from './run-settled.ts'
-import { settleRefused } from './run-status.ts'
+import type { JobSettings } from './run/job.ts'
+import { incarnationOf, jobOf, planRun, type RunWorld, refusalMillis } from './run/plan.ts'
+import { afterSettlement } from './run/settled.ts'
+import { settleRefused } from './run/status.ts'
 
 export interface RunOptions {
   readonly settings: JobSettings

@@ -1,4 +1,4 @@
-import type { JobSettings } from '../../src/reconcilers/job.ts'
+import type { JobSettings } from '../../src/reconcilers/run/job.ts'
 
 /** Settings of a manager for tests in which no pod really runs. */
 export const jobSettings: JobSettings = {

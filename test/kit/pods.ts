@@ -1,5 +1,5 @@
 import type { ContainerState, ContainerStatus, Job, Pod, PodStatus } from '../../src/kube/core-types.ts'
-import { jobFor } from '../../src/reconcilers/job.ts'
+import { jobFor } from '../../src/reconcilers/run/job.ts'
 import { anAgentVersion, aRun, aSession, createdAt } from './builders.ts'
 import { jobSettings } from './job-settings.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ContentFiles } from '../../../src/gateway/contents.ts'
-import { isSettledFiring } from '../../../src/reconcilers/firing-phase.ts'
+import { isSettledFiring } from '../../../src/reconcilers/automation-firing/phase.ts'
 import type { Write } from '../../../src/runtime/writer.ts'
 import { fileContents, type Operator, startOperator } from '../../kit/operator.ts'
 import { temporaryFolder } from '../../kit/temporary-folder.ts'

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { automationStates } from '../../../src/api/automation.ts'
 import { firingPhases } from '../../../src/api/automation-firing.ts'
@@ -31,7 +31,7 @@ function quoted(text: string): string[] {
 }
 
 const sources = [
-  ...readdirSync('src/reconcilers').map((file) => `src/reconcilers/${file}`),
+  ...globSync('src/reconcilers/**/*.ts'),
   'src/runtime/outcome.ts',
   'src/runtime/refusals.ts',
   'src/runtime/executor.ts',

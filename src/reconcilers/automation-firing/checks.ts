@@ -1,0 +1,161 @@
+import type { Automation, AutomationTrigger } from '../../api/automation.ts'
+import type { AutomationFiring, FiringPhase } from '../../api/automation-firing.ts'
+import { inlineEventLimitBytes } from '../../api/fields.ts'
+import { controllerOf } from '../../kube/owner-references.ts'
+import { firingName, manualKey } from '../../lib/names.ts'
+import type { DeepReadonly } from '../../lib/readonly.ts'
+import { maxActive } from '../automation.ts'
+
+export type Firing = DeepReadonly<AutomationFiring>
+export type Target = DeepReadonly<Automation>
+
+/** A firing that ends before it was admitted. */
+export interface Rejection {
+  readonly kind: 'end'
+  readonly phase: Extract<FiringPhase, 'Failed' | 'Skipped'>
+  readonly reason: string
+  readonly message: string
+}
+
+/** A firing that waits to be started. */
+export interface Pending {
+  readonly kind: 'pending'
+  readonly reason: string
+  readonly message: string
+  /** Milliseconds until it should be looked at again; absent: a change of the Automation will tell. */
+  readonly after?: number
+}
+
+/** The checks passed and the Automation lists it as active: it may be admitted. */
+export interface Startable {
+  readonly kind: 'start'
+  readonly automation: Target
+  /** Id of the trigger it enters by. */
+  readonly entry: string
+}
+
+export type Check = Rejection | Pending | Startable
+
+/** How long readiness that is merely unknown, as it is just after `kubectl apply`, is waited for, in milliseconds. */
+const unknownPatienceMillis = 10_000
+
+/**
+ * Whether a firing may be admitted, by what it says and by the Automation it names (undefined: there is none). What
+ * never can is a rejection; every reason has a message that says what to do.
+ */
+export function checkFiring(firing: Firing, automation: Target | undefined, now: Date): Check {
+  if (automation === undefined) return notFound(firing)
+  const problem = checkIdentity(firing, automation) ?? checkEvent(firing)
+  if (problem !== undefined) return problem
+  const entry = entryOf(firing, automation.spec.triggers)
+  if (typeof entry !== 'string') return entry
+  if (isActive(firing, automation)) return { kind: 'start', automation, entry }
+  return checkState(firing, automation, now)
+}
+
+/** True once the Automation reconciler has started the firing: by name and UID. */
+export function isActive({ metadata }: Firing, automation: Target): boolean {
+  return automation.status?.active?.some(({ name, uid }) => name === metadata.name && uid === metadata.uid) ?? false
+}
+
+function notFound({ spec }: Firing): Rejection {
+  return failed('AutomationNotFound', `Automation ${spec.automation.name} does not exist; see kubectl get automations.`)
+}
+
+function checkIdentity(firing: Firing, { metadata }: Target): Rejection | undefined {
+  const { name, uid } = firing.spec.automation
+  if (metadata.deletionTimestamp !== undefined) {
+    return failed('AutomationNotFound', `Automation ${name} is being deleted; nothing of it starts any more.`)
+  }
+  if (uid !== undefined && uid !== metadata.uid) {
+    return failed('AutomationNotFound', `Automation ${name} was deleted and made again since; fire the new one.`)
+  }
+  const owner = controllerOf(firing)
+  if (owner !== undefined && owner.uid !== metadata.uid) {
+    const message = `It has ${owner.kind} ${owner.name} as its controlling owner; create it without owner references.`
+    return failed('OwnerConflict', message)
+  }
+  return checkName(firing, { name, uid: metadata.uid ?? '' })
+}
+
+/** With an idempotency key the name is the lock, and must be the one that the key stands for (A-308). */
+function checkName({ metadata, spec }: Firing, automation: { name: string; uid: string }): Rejection | undefined {
+  if (spec.trigger !== 'manual' || spec.idempotencyKey === undefined) return undefined
+  const expected = firingName(automation, 'manual', manualKey(spec.requestedBy, spec.idempotencyKey))
+  if (metadata.name === expected) return undefined
+  return failed('NameMismatch', `A firing with this idempotencyKey must be named ${expected}; create it by that name.`)
+}
+
+function checkEvent({ spec }: Firing): Rejection | undefined {
+  if (spec.event === undefined) return undefined
+  const bytes = Buffer.byteLength(JSON.stringify(spec.event))
+  if (bytes <= inlineEventLimitBytes) return undefined
+  const limit = inlineEventLimitBytes / 1024
+  return failed(
+    'EventTooLarge',
+    `The event is larger than ${limit} KiB as JSON; send a smaller one, such as a reference.`,
+  )
+}
+
+/** The trigger it enters by: the one it names, else the manual one, else the only one. */
+function entryOf({ spec }: Firing, triggers: DeepReadonly<AutomationTrigger[]>): string | Rejection {
+  const { name } = spec.automation
+  const choices = triggers.map(({ id }) => id).join(', ')
+  if (spec.entry !== undefined) {
+    if (triggers.some(({ id }) => id === spec.entry)) return spec.entry
+    return failed('EntryUnknown', `Automation ${name} has no trigger ${spec.entry}; choose one of: ${choices}.`)
+  }
+  const usual = triggers.find(({ kind }) => kinds[spec.trigger].includes(kind)) ?? onlyOne(triggers)
+  if (usual !== undefined) return usual.id
+  const message = `Automation ${name} has several triggers and no ${spec.trigger} one; set entry (graphwright run --trigger) to one of: ${choices}.`
+  return failed('EntryAmbiguous', message)
+}
+
+const kinds: Readonly<Record<Firing['spec']['trigger'], readonly AutomationTrigger['kind'][]>> = {
+  schedule: ['schedule', 'schedule_once'],
+  event: ['webhook', 'subscription'],
+  manual: ['manual'],
+}
+
+function onlyOne<T>(list: readonly T[]): T | undefined {
+  return list.length === 1 ? list[0] : undefined
+}
+
+/** The firing was not started yet: whether it will be. */
+function checkState(firing: Firing, { metadata, spec, status }: Target, now: Date): Rejection | Pending {
+  const { name } = metadata
+  if (spec.paused === true) {
+    const message = `Automation ${name} is paused: nothing was run. Unset spec.paused to fire it.`
+    return { kind: 'end', phase: 'Skipped', reason: 'Paused', message }
+  }
+  if (status?.state === undefined || status.observedGeneration !== metadata.generation) {
+    return {
+      kind: 'pending',
+      reason: 'AwaitingReadiness',
+      message: `Whether Automation ${name} is ready is not known yet.`,
+    }
+  }
+  if (status.state === 'NotReady') return checkReadiness(firing, name, status.readiness ?? [], now)
+  if ((status.active?.length ?? 0) >= maxActive) {
+    const message = `Automation ${name} has ${maxActive} firings under way; this one starts when one of them ends.`
+    return { kind: 'pending', reason: 'TooManyActive', message }
+  }
+  return { kind: 'pending', reason: 'AwaitingStart', message: `It waits to be started by Automation ${name}.` }
+}
+
+type Readiness = NonNullable<NonNullable<Target['status']>['readiness']>
+
+/** Unknown blocks as failure does (A-151), after a moment in which it may become known. */
+function checkReadiness({ metadata }: Firing, name: string, readiness: Readiness, now: Date): Rejection | Pending {
+  const why = readiness.map(({ message }) => message).join(' ')
+  const left = Date.parse(metadata.creationTimestamp ?? '') + unknownPatienceMillis - now.getTime()
+  if (left > 0 && readiness.every(({ state }) => state === 'Unknown')) {
+    const message = `Automation ${name} is not ready yet: ${why}`
+    return { kind: 'pending', reason: 'AwaitingReadiness', message, after: left }
+  }
+  return failed('NotReady', `Automation ${name} is not ready: ${why} Then fire it again.`)
+}
+
+function failed(reason: string, message: string): Rejection {
+  return { kind: 'end', phase: 'Failed', reason, message }
+}

@@ -1,0 +1,151 @@
+import type { Automation } from '../../api/automation.ts'
+import type { AutomationGraph, AutomationGraphStatus, GraphError } from '../../api/automation-graph.ts'
+import type { AutomationGraphPlan, PlanContent } from '../../api/automation-graph-plan.ts'
+import type { Condition } from '../../lib/object.ts'
+import type { DeepReadonly } from '../../lib/readonly.ts'
+import {
+  type ConditionInput,
+  conditionOf,
+  setCondition,
+  withoutCondition,
+  withStalled,
+} from '../../runtime/conditions.ts'
+
+type Graph = DeepReadonly<AutomationGraph>
+type Plan = DeepReadonly<AutomationGraphPlan>
+
+/** What the conditions of a planned graph say, from what is known of its plan and its Automation. */
+export interface PlannedGraph {
+  readonly plan: { readonly name: string; readonly content: DeepReadonly<PlanContent>; readonly phase: string }
+  readonly applied: Plan | undefined
+  readonly automation: DeepReadonly<Automation> | undefined
+  /** Fields of the Automation that differ from what was applied. */
+  readonly drift: readonly string[]
+}
+
+/** Conditions of a graph whose document does not compile: what is applied keeps running. */
+export function rejectedConditions(graph: Graph, errors: readonly GraphError[], now: Date): Condition[] {
+  const message = `The document does not compile: ${errors.map(describeError).join(' ')}`
+  const cause = { reason: 'Invalid', message }
+  const generation = graph.metadata.generation ?? 0
+  const kept = withoutCondition(graph.status?.conditions, 'Planned')
+  const conditions = set(kept, generation, now, [
+    { type: 'Ready', status: 'False', ...cause },
+    { type: 'Valid', status: 'False', ...cause },
+  ])
+  return withStalled(conditions, cause, generation, now)
+}
+
+function describeError({ code, node, edge, detail }: GraphError): string {
+  const where = node === undefined ? (edge === undefined ? '' : ` at ${edge}`) : ` at node ${node}`
+  return `${code}${where}: ${detail}`
+}
+
+/** Conditions of a graph that compiles. */
+export function plannedConditions(graph: Graph, planned: PlannedGraph, now: Date): Condition[] {
+  const valid: ConditionInput = { type: 'Valid', status: 'True', reason: 'Compiled', message: 'The document compiles.' }
+  const isPlanned: ConditionInput = { type: 'Planned', status: 'True', reason: 'Planned', message: 'A plan exists.' }
+  const inSync = inSyncCondition(planned)
+  const inputs = [readyCondition(planned), valid, isPlanned, appliedCondition(planned), ...(inSync ? [inSync] : [])]
+  const before = inSync ? graph.status?.conditions : withoutCondition(graph.status?.conditions, 'InSync')
+  return set(before, graph.metadata.generation ?? 0, now, inputs)
+}
+
+function set(
+  before: readonly Readonly<Condition>[] | undefined,
+  generation: number,
+  now: Date,
+  inputs: readonly ConditionInput[],
+): Condition[] {
+  let conditions = [...(before ?? [])]
+  for (const input of inputs) conditions = setCondition(conditions, input, generation, now)
+  return conditions
+}
+
+/** Where the current plan stands on its way to being applied. */
+function appliedCondition({ plan }: PlannedGraph): ConditionInput {
+  const type = 'Applied'
+  const blockers = plan.content.blockers.map(({ detail }) => detail).join(' ')
+  switch (plan.phase) {
+    case 'Applied':
+      return { type, status: 'True', reason: 'Applied', message: 'What the document asks for is applied.' }
+    case 'Blocked':
+      return { type, status: 'False', reason: 'Blocked', message: `The plan is blocked: ${blockers}` }
+    case 'Failed':
+      return { type, status: 'False', reason: 'Failed', message: 'Applying the plan failed; see the plan.' }
+    case 'Approved':
+    case 'Applying':
+      return { type, status: 'False', reason: 'Applying', message: 'The approved plan is being applied.' }
+    default:
+      return { type, status: 'False', reason: 'AwaitingApproval', message: awaiting(plan.name) }
+  }
+}
+
+function awaiting(plan: string): string {
+  return `Plan ${plan} waits for review: kubectl describe agplan ${plan}, then graphwright approve plan/${plan}.`
+}
+
+/** Ready is about what is applied: waiting for review leaves it alone, so that a sync does not wait for a person. */
+function readyCondition({ plan, applied, automation }: PlannedGraph): ConditionInput {
+  const type = 'Ready'
+  if (applied === undefined) {
+    if (plan.phase !== 'Blocked') {
+      return {
+        type,
+        status: 'True',
+        reason: 'NothingApplied',
+        message: 'The document compiles and is planned; nothing is applied yet.',
+      }
+    }
+    const blockers = plan.content.blockers.map(({ detail }) => detail).join(' ')
+    return {
+      type,
+      status: 'False',
+      reason: 'Blocked',
+      message: `Nothing is applied and the plan is blocked: ${blockers}`,
+    }
+  }
+  if (automation === undefined) {
+    return {
+      type,
+      status: 'False',
+      reason: 'AutomationMissing',
+      message: 'The applied Automation was deleted; apply the new plan to make it again.',
+    }
+  }
+  const ready = conditionOf(automation.status?.conditions, 'Ready')
+  if (ready === undefined) {
+    return {
+      type,
+      status: 'Unknown',
+      reason: 'Checking',
+      message: 'The readiness of the Automation has not been looked at yet.',
+    }
+  }
+  return { type, status: ready.status, reason: ready.reason, message: ready.message }
+}
+
+function inSyncCondition({ applied, automation, drift }: PlannedGraph): ConditionInput | undefined {
+  if (applied === undefined) return undefined
+  const type = 'InSync'
+  if (automation === undefined) {
+    return { type, status: 'False', reason: 'Deleted', message: 'The applied Automation was deleted.' }
+  }
+  if (drift.length === 0) return { type, status: 'True', reason: 'InSync', message: 'The Automation is as applied.' }
+  const message = `The Automation differs from what was applied in ${drift.join(', ')}. Set driftPolicy: Correct to put it back.`
+  return { type, status: 'False', reason: 'Drifted', message }
+}
+
+/** The `Drift` column. */
+export function driftText({ applied, automation, drift }: PlannedGraph): string | undefined {
+  if (applied === undefined) return undefined
+  if (automation === undefined) return 'deleted'
+  return drift.length === 0 ? 'none' : drift.join(', ')
+}
+
+/** What is applied, for the status. */
+export function appliedStatus(applied: Plan | undefined): AutomationGraphStatus['applied'] {
+  if (applied === undefined) return undefined
+  const { revision, digest, graph } = applied.spec.content
+  return { plan: applied.metadata.name, revision, digest, automation: graph }
+}

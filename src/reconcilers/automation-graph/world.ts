@@ -1,0 +1,86 @@
+import { agent } from '../../api/agent.ts'
+import { type Automation, automation } from '../../api/automation.ts'
+import type { AutomationGraph } from '../../api/automation-graph.ts'
+import { environment } from '../../api/environment.ts'
+import type { CompiledGraph, CompileResult } from '../../graph/compile.ts'
+import { compile } from '../../graph/compile.ts'
+import { serviceAccountType } from '../../kube/core-types.ts'
+import { controllerOf, isControlledBy } from '../../kube/owner-references.ts'
+import type { KubeObject, ResourceType } from '../../lib/object.ts'
+import type { DeepReadonly } from '../../lib/readonly.ts'
+import type { PlannedAgent, PlanWorld } from '../../plan/world.ts'
+import type { ReconcileContext } from '../../runtime/controller.ts'
+
+type Graph = DeepReadonly<AutomationGraph>
+
+/** Where objects of one namespace are looked up: the caches while planning, the API server before applying. */
+export interface WorldSource {
+  get<T extends KubeObject>(type: ResourceType<T>, name: string): Promise<DeepReadonly<T> | undefined>
+}
+
+/** Looks up in the caches. */
+export function cachedWorld(namespace: string, { read }: ReconcileContext): WorldSource {
+  return { get: async (type, name) => read.get(type, `${namespace}/${name}`) }
+}
+
+/** Looks up in the API server, for what a cache must not decide. */
+export function liveWorld(namespace: string, { live, signal }: ReconcileContext): WorldSource {
+  return {
+    get: async <T extends KubeObject>(type: ResourceType<T>, name: string) =>
+      (await live.find(type, { namespace, name }, { signal })) as DeepReadonly<T> | undefined,
+  }
+}
+
+/** Compiles the graph's document, with the date that is applied already, if one is. */
+export function compileGraph(graph: Graph, applied: DeepReadonly<Automation> | undefined, now: Date): CompileResult {
+  const { environment: environmentName, serviceAccountName, nodes, edges, layout, sampleEvent } = graph.spec
+  const owned = applied !== undefined && isControlledBy(applied, graph)
+  return compile(
+    { environment: environmentName, serviceAccountName, nodes, edges },
+    { now, beside: { layout, sampleEvent }, ...(owned && { appliedTriggers: applied.spec.triggers }) },
+  )
+}
+
+/** Everything the plan of a graph depends on. */
+export async function gatherWorld(
+  graph: Graph,
+  compiled: CompiledGraph,
+  revision: number,
+  source: WorldSource,
+): Promise<PlanWorld> {
+  const { name, uid = '', namespace = '' } = graph.metadata
+  const [foundEnvironment, foundAccount, foundAutomation] = await Promise.all([
+    source.get(environment, graph.spec.environment),
+    source.get(serviceAccountType, graph.spec.serviceAccountName),
+    source.get(automation, name),
+  ])
+  return {
+    graph: { name, uid, namespace },
+    revision,
+    appliedPlanDigest: graph.status?.applied?.digest,
+    environment: uidOf(foundEnvironment),
+    serviceAccount: uidOf(foundAccount),
+    agents: await gatherAgents(compiled.agents, source),
+    automation: foundAutomation && {
+      uid: foundAutomation.metadata.uid ?? '',
+      controllerUid: controllerOf(foundAutomation)?.uid,
+      spec: foundAutomation.spec,
+    },
+  }
+}
+
+/** An object that is being deleted is as good as gone. */
+function uidOf(object: DeepReadonly<KubeObject> | undefined): { uid: string } | undefined {
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
+  return { uid: object.metadata.uid ?? '' }
+}
+
+async function gatherAgents(names: readonly string[], source: WorldSource): Promise<Record<string, PlannedAgent>> {
+  const agents: Record<string, PlannedAgent> = {}
+  for (const name of names) {
+    const found = await source.get(agent, name)
+    if (found === undefined || found.metadata.deletionTimestamp !== undefined) continue
+    agents[name] = { uid: found.metadata.uid ?? '', latestVersion: found.status?.latestVersion }
+  }
+  return agents
+}
