@@ -2,14 +2,15 @@ import { agent } from '../api/agent.ts'
 import { type Automation, automation } from '../api/automation.ts'
 import { type AutomationGraph, automationGraph } from '../api/automation-graph.ts'
 import { environment } from '../api/environment.ts'
-import { type CompiledGraph, compile } from '../graph/compile.ts'
+import { compile } from '../graph/compile.ts'
+import type { CompiledGraph } from '../graph/compiled.ts'
 import { serviceAccountType } from '../kube/core-types.ts'
 import { controllerOf } from '../kube/owner-references.ts'
 import { planGraph } from '../plan/plan.ts'
 import type { PlannedAgent, PlanWorld } from '../plan/world.ts'
 import type { Cluster } from './cluster.ts'
 import type { GraphInFile } from './graph-file.ts'
-import { type PlanResult, resultOf } from './plan.ts'
+import { type PlanResult, resultOf } from './plan-result.ts'
 
 /** Plans a graph of a file against the live cluster, as the operator would after an apply. */
 export async function planAgainst(graph: GraphInFile, cluster: Cluster, now: Date): Promise<PlanResult> {

@@ -1,11 +1,11 @@
 import type { GraphError } from '../api/automation-graph.ts'
 import type { PlanContent } from '../api/automation-graph-plan.ts'
-import type { CompiledGraph } from '../graph/compile.ts'
+import type { CompiledGraph } from '../graph/compiled.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { describeChanges } from '../plan/describe.ts'
 import { describeTrigger } from '../schedule/describe.ts'
 import { drawProgram } from './draw.ts'
-import type { PlanResult } from './plan.ts'
+import type { PlanResult } from './plan-result.ts'
 import { indent, table } from './table.ts'
 
 export interface PlanTextOptions {

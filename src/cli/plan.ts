@@ -1,11 +1,10 @@
-import type { GraphError } from '../api/automation-graph.ts'
-import type { PlanContent } from '../api/automation-graph-plan.ts'
-import { type CompiledGraph, compile } from '../graph/compile.ts'
+import { compile } from '../graph/compile.ts'
 import { canShowUnicode } from './draw.ts'
 import { type GraphInFile, readGraphs } from './graph-file.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
 import type { GlobalOptions } from './options.ts'
 import { print } from './output.ts'
+import { type PlanResult, resultOf } from './plan-result.ts'
 import { renderPlans } from './plan-text.ts'
 
 export interface PlanOptions extends GlobalOptions {
@@ -13,21 +12,6 @@ export interface PlanOptions extends GlobalOptions {
   readonly live?: boolean
   readonly ascii?: boolean
 }
-
-/** What planning one graph of the file gave. */
-export type PlanResult =
-  | {
-      readonly kind: 'planned'
-      readonly graph: string
-      readonly compiled: CompiledGraph
-      readonly content?: PlanContent
-    }
-  | {
-      readonly kind: 'rejected'
-      readonly graph: string
-      readonly errors: readonly GraphError[]
-      readonly warnings: readonly GraphError[]
-    }
 
 /** `plan -f FILE`: compiles the graphs of a file; with --live also against the cluster. Nothing is changed. */
 export async function planCommand(options: PlanOptions, io: Io): Promise<ExitCode> {
@@ -55,15 +39,6 @@ async function readText(path: string, io: Io): Promise<string> {
 
 function planOffline(graph: GraphInFile, io: Io): PlanResult {
   return resultOf(graph, compile(graph.document, { now: io.clock.now(), beside: graph.beside }))
-}
-
-/** A result of the compiler beside what is wrong around the document. */
-export function resultOf(graph: GraphInFile, result: ReturnType<typeof compile>): PlanResult {
-  if (result.kind === 'compiled' && graph.errors.length === 0) {
-    return { kind: 'planned', graph: graph.name, compiled: result }
-  }
-  const errors = [...graph.errors, ...(result.kind === 'rejected' ? result.errors : [])]
-  return { kind: 'rejected', graph: graph.name, errors, warnings: result.warnings }
 }
 
 async function planLive(graphs: readonly GraphInFile[], options: PlanOptions, io: Io): Promise<PlanResult[]> {

@@ -1,7 +1,7 @@
 import { automationFiring } from '../api/automation-firing.ts'
 import { podType } from '../kube/core-types.ts'
 import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-automation.ts'
-import type { JobSettings } from '../reconcilers/run/job.ts'
+import type { JobSettings } from '../reconcilers/run/job-settings.ts'
 import type { ContentStore } from '../runtime/content-store.ts'
 import type { Manager } from '../runtime/manager.ts'
 import type { SchemaValidator } from '../runtime/schema-validator.ts'

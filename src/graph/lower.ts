@@ -1,7 +1,7 @@
 import type { AgentTarget } from '../api/automation.ts'
 import type { GraphNode } from '../api/graph-document.ts'
 import type { Program, ProgramStep } from '../api/program.ts'
-import type { CompiledTarget } from './compile.ts'
+import type { CompiledTarget } from './compiled.ts'
 import { type Draft, edgesTo, nodesOf } from './draft.ts'
 import { controlSuccessors, topologicalOrder } from './topology.ts'
 

@@ -1,5 +1,5 @@
 import type { Blocker, PlanContent } from '../api/automation-graph-plan.ts'
-import type { CompiledGraph } from '../graph/compile.ts'
+import type { CompiledGraph } from '../graph/compiled.ts'
 import type { PlanWorld } from './world.ts'
 
 type RequiredInput = PlanContent['requiredInputs'][number]

@@ -1,7 +1,7 @@
 import type { AutomationSpec } from '../api/automation.ts'
 import type { AutomationProgramSpec } from '../api/automation-program.ts'
 import { formatVersion, type Pin } from '../api/program.ts'
-import type { CompiledGraph } from '../graph/compile.ts'
+import type { CompiledGraph } from '../graph/compiled.ts'
 import { digestJson } from '../lib/digest.ts'
 import { programName } from '../lib/names.ts'
 

@@ -1,6 +1,6 @@
 import type { Disposition, PlanContent } from '../api/automation-graph-plan.ts'
 import type { Pin } from '../api/program.ts'
-import type { CompiledGraph } from '../graph/compile.ts'
+import type { CompiledGraph } from '../graph/compiled.ts'
 import { type Digest, digestJson } from '../lib/digest.ts'
 import { agentOf, blockersOf, isConflict, requiredInputsOf } from './blockers.ts'
 import { drift, managedFieldsOf } from './drift.ts'

@@ -1,75 +1,12 @@
-import type { AutomationFiringStatus, StepOutcome } from '../api/automation-firing.ts'
-import type { Content } from '../api/fields.ts'
-import type { Program } from '../api/program.ts'
-import type { WorkPhase } from '../api/session.ts'
+import type { AutomationFiringStatus } from '../api/automation-firing.ts'
 import type { Digest } from '../lib/digest.ts'
-import type { ReadonlyJson } from '../lib/json.ts'
-import type { DeepReadonly } from '../lib/readonly.ts'
 import { evaluateSteps } from './evaluate.ts'
+import type { AdvanceInput } from './input.ts'
 import { observeSessions } from './observe.ts'
 import { Pass } from './pass.ts'
-import type { StepReason } from './reasons.ts'
 import { startAgents } from './start.ts'
 import { type Summary, summarize } from './summary.ts'
-
-/** A Session of the firing, as it is seen. */
-export interface ObservedSession {
-  readonly name: string
-  readonly phase?: WorkPhase | undefined
-  readonly reason?: string | undefined
-  readonly message?: string | undefined
-  readonly output?: Readonly<Content> | undefined
-}
-
-/** How the text of a parsing step fared against its schema. */
-export type ParseResult =
-  /** The value as compact JSON. */
-  | { readonly kind: 'valid'; readonly text: string }
-  | { readonly kind: 'invalid'; readonly reason: StepReason; readonly message: string }
-
-/** Everything that a program's next move depends on. */
-export interface AdvanceInput {
-  readonly program: DeepReadonly<Program>
-  /** Id of the trigger entered by. */
-  readonly entry: string
-  /** The event; undefined without one. */
-  readonly event: ReadonlyJson | undefined
-  /** Names of children follow from it. */
-  readonly firingUid: string
-  /** Outcomes as recorded, by step. */
-  readonly recorded: DeepReadonly<Record<string, StepOutcome>>
-  /** The Sessions of the firing, by step. */
-  readonly sessions: ReadonlyMap<string, ObservedSession>
-  /** Steps that are recorded as running and whose Session is not in the API server either. */
-  readonly gone: ReadonlySet<string>
-  /** Why no Session may be created now: a step that is ready to start fails with it. */
-  readonly refusal?: { readonly reason: StepReason; readonly message: string } | undefined
-  /** Evaluations made for earlier answers of this pass, by step. */
-  readonly parsed: ReadonlyMap<string, ParseResult>
-  /** Contents fetched for earlier answers of this pass. */
-  readonly contents: ReadonlyMap<Digest, string>
-  readonly now: Date
-}
-
-/** A Session to be created. The same step always wants the same Session. */
-export interface SessionWanted {
-  readonly step: string
-  readonly name: string
-  /** Name of the Agent; the firing's admission has its pin. */
-  readonly agent: string
-  readonly prompt: Content
-  readonly bindings?: Readonly<Record<string, Content>>
-  readonly timeoutSeconds?: number
-  /** References of the prompt to what the event lacks; they rendered empty. */
-  readonly missing: readonly string[]
-}
-
-/** A text to be parsed and checked against a schema, in a worker. */
-export interface ParseWanted {
-  readonly step: string
-  readonly text: string
-  readonly schema: DeepReadonly<Record<string, unknown>>
-}
+import type { ParseWanted, SessionWanted } from './wanted.ts'
 
 /** What to do about a program. */
 export interface Advance extends Summary {

@@ -1,6 +1,6 @@
 import type { StepOutcome } from '../api/automation-firing.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
-import type { ObservedSession } from './advance.ts'
+import type { ObservedSession } from './input.ts'
 import { cutMessage, failed, isTerminal, settled } from './outcomes.ts'
 import type { Pass } from './pass.ts'
 import { type StepReason, snakeCase } from './reasons.ts'

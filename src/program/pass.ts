@@ -3,9 +3,10 @@ import type { ProgramStep } from '../api/program.ts'
 import type { Digest } from '../lib/digest.ts'
 import type { ReadonlyJson } from '../lib/json.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
-import type { AdvanceInput, ParseWanted, SessionWanted } from './advance.ts'
 import { InlineBudget, inlineBytes } from './contents.ts'
+import type { AdvanceInput } from './input.ts'
 import { isFailure, isTerminal } from './outcomes.ts'
+import type { ParseWanted, SessionWanted } from './wanted.ts'
 
 type Step = DeepReadonly<ProgramStep>
 

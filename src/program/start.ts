@@ -3,13 +3,13 @@ import type { ProgramStep } from '../api/program.ts'
 import { childName } from '../lib/names.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { RenderedTooLarge, render } from '../lib/template.ts'
-import type { SessionWanted } from './advance.ts'
 import { InlineBudget } from './contents.ts'
 import { runningOutcome } from './observe.ts'
 import { failed, settled } from './outcomes.ts'
 import type { Pass } from './pass.ts'
 import { readinessOf } from './readiness.ts'
 import { boundValues, type Failure, outputText, type Read } from './values.ts'
+import type { SessionWanted } from './wanted.ts'
 
 type Step = DeepReadonly<ProgramStep>
 

@@ -17,11 +17,11 @@ type Version = DeepReadonly<AgentVersion>
  */
 export function reconcileAgent(agent: Seen, { read, now }: ReconcileContext): ReconcileResult<AgentStatus> {
   const versions = read.list(agentVersion, agent.metadata.namespace)
-  return planAgent(agent, versions, now)
+  return decideAgent(agent, versions, now)
 }
 
 /** @param versions all AgentVersions of the namespace */
-export function planAgent(agent: Seen, versions: readonly Version[], now: Date): ReconcileResult<AgentStatus> {
+export function decideAgent(agent: Seen, versions: readonly Version[], now: Date): ReconcileResult<AgentStatus> {
   const { runtime, repeatSafe } = agent.spec
   const digest = digestJson({ runtime, repeatSafe })
   const newest = newestOf(versions.filter((version) => isControlledBy(version, agent)))

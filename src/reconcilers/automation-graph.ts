@@ -5,7 +5,7 @@ import { type AutomationGraphPlan, automationGraphPlan, type PlanContent } from 
 import { automationProgram } from '../api/automation-program.ts'
 import { apiVersion } from '../api/kind.ts'
 import { labels } from '../api/labels.ts'
-import type { CompiledGraph, RejectedGraph } from '../graph/compile.ts'
+import type { CompiledGraph, RejectedGraph } from '../graph/compiled.ts'
 import { isControlledBy } from '../kube/owner-references.ts'
 import { sameJson } from '../lib/json.ts'
 import { type KubeObject, keyOf, type ObjectRef } from '../lib/object.ts'

@@ -8,7 +8,8 @@ import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import { refusalOf } from '../runtime/refusals.ts'
 import { Terminal, Wait } from '../runtime/result.ts'
 import { workspaceObjects } from './environment/workspace.ts'
-import { environmentProblem, type JobSettings } from './run/job.ts'
+import { environmentProblem } from './run/job.ts'
+import type { JobSettings } from './run/job-settings.ts'
 import { podSpecFor } from './run/pod-spec.ts'
 
 export interface EnvironmentOptions {

@@ -8,10 +8,11 @@ import type { ContentStore } from '../runtime/content-store.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import { findLive } from '../runtime/live.ts'
 import { Wait } from '../runtime/result.ts'
-import type { JobSettings } from './run/job.ts'
-import { incarnationOf, jobOf, planRun, type RunWorld, refusalMillis } from './run/plan.ts'
+import { decideRun, refusalMillis } from './run/decide.ts'
+import type { JobSettings } from './run/job-settings.ts'
 import { afterSettlement } from './run/settled.ts'
 import { settleRefused } from './run/status.ts'
+import { incarnationOf, jobOf, type RunWorld } from './run/world.ts'
 
 export interface RunOptions {
   readonly settings: JobSettings
@@ -26,7 +27,7 @@ export function runReconciler(options: RunOptions): Reconcile<Run, RunStatus> {
     const refused = settleRefused({ run, now: context.now })
     if (refused !== undefined) return refused
     const world = await gather(run, context)
-    const result = planRun(world, options.settings)
+    const result = decideRun(world, options.settings)
     const { number } = incarnationOf(world)
     if (result.create !== undefined && number > 0 && !(await isStillCurrent(run, number, context))) return {}
     return result

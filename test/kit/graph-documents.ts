@@ -1,5 +1,6 @@
 import type { GraphDocument, GraphEdge, GraphNode } from '../../src/api/graph-document.ts'
-import { type CompiledGraph, type CompileResult, compile } from '../../src/graph/compile.ts'
+import { compile } from '../../src/graph/compile.ts'
+import type { CompiledGraph, CompileResult } from '../../src/graph/compiled.ts'
 
 export const now = new Date('2026-11-30T12:00:00Z')
 

@@ -1,4 +1,4 @@
-import type { JobSettings } from '../../src/reconcilers/run/job.ts'
+import type { JobSettings } from '../../src/reconcilers/run/job-settings.ts'
 
 /** Settings of a manager for tests in which no pod really runs. */
 export const jobSettings: JobSettings = {

@@ -9,14 +9,9 @@ import type { Digest } from '../../lib/digest.ts'
 import type { ReadonlyJson } from '../../lib/json.ts'
 import type { KubeObject, ResourceType } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
-import {
-  type Advance,
-  type AdvanceInput,
-  advance,
-  type ObservedSession,
-  type ParseResult,
-} from '../../program/advance.ts'
+import { type Advance, advance } from '../../program/advance.ts'
 import { programOfAgent } from '../../program/agent-target.ts'
+import type { AdvanceInput, ObservedSession, ParseResult } from '../../program/input.ts'
 import { ContentStoreError } from '../../runtime/content-client.ts'
 import type { ContentStore } from '../../runtime/content-store.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'

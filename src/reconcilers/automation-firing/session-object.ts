@@ -2,7 +2,7 @@ import type { Admission } from '../../api/automation-firing.ts'
 import { labels } from '../../api/labels.ts'
 import { type Session, session } from '../../api/session.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
-import type { SessionWanted } from '../../program/advance.ts'
+import type { SessionWanted } from '../../program/wanted.ts'
 import type { Firing } from './checks.ts'
 
 /**

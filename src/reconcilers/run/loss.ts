@@ -2,19 +2,17 @@ import type { Incarnation, RunStatus } from '../../api/run.ts'
 import { containerNames } from '../../api/run-api.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import type { ReconcileResult } from '../../runtime/result.ts'
+import type { Lost, Observed } from './incarnation.ts'
 import { jobName } from './job.ts'
-import type { RunWorld } from './plan.ts'
-import type { Observed, PodOutcome } from './pod-outcome.ts'
 import { conditionTrue, jobEnd, terminatedState } from './pod-state.ts'
 import { nextIncarnation, settle, underWay } from './status.ts'
+import type { RunWorld } from './world.ts'
 
 /** A Run that lost so many pods is given up: what takes them is no accident. */
 const maxIncarnations = 10
 /** The first replacement comes at once, the next after this time, doubled with each. */
 const firstPauseMillis = 10_000
 const longestPauseMillis = 300_000
-
-type Lost = Extract<PodOutcome, { readonly kind: 'lost' }>
 
 /**
  * What follows when the infrastructure took the pod. The same Run goes on with another Job only where nothing can be

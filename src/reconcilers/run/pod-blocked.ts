@@ -1,4 +1,4 @@
-import type { Observed, PodOutcome } from './pod-outcome.ts'
+import type { Observed, PodOutcome } from './incarnation.ts'
 import { mainState, quote, statusesOf } from './pod-state.ts'
 
 /** How long a pod may fail to start before its run is given up, in milliseconds. */

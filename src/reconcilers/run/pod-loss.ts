@@ -1,7 +1,7 @@
 import { containerNames } from '../../api/run-api.ts'
 import type { Pod } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
-import type { Observed, PodOutcome, Words } from './pod-outcome.ts'
+import type { Observed, PodOutcome, Words } from './incarnation.ts'
 import {
   conditionTrue,
   deletionAskedAfter,

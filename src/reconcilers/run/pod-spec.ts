@@ -4,7 +4,7 @@ import { gatewayAudience, runnerName } from '../../api/labels.ts'
 import { containerNames, podPaths, runnerEnv } from '../../api/run-api.ts'
 import type { Container, EnvVar, PodSpec } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
-import type { Endpoint, JobSettings } from './job.ts'
+import type { Endpoint, JobSettings } from './job-settings.ts'
 
 const runnerUser = 65532
 const agentUser = 10001

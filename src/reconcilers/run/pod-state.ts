@@ -1,7 +1,7 @@
 import { containerNames } from '../../api/run-api.ts'
 import type { BuiltinCondition, ContainerState, Job, Pod } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
-import type { Observed } from './pod-outcome.ts'
+import type { Observed } from './incarnation.ts'
 
 /** Readings of a pod's and a Job's status that decide nothing by themselves. */
 

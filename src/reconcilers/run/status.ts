@@ -4,12 +4,9 @@ import type { Condition } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { conditionOf, setCondition } from '../../runtime/conditions.ts'
 import type { EventInput, ReconcileResult } from '../../runtime/result.ts'
-import type { RunWorld } from './plan.ts'
-import type { PodOutcome } from './pod-outcome.ts'
+import type { Ended, Lost, UnderWay } from './incarnation.ts'
+import type { RunWorld } from './world.ts'
 
-type UnderWay = Extract<PodOutcome, { readonly kind: 'starting' | 'waiting' | 'running' }>
-export type Ended = Extract<PodOutcome, { readonly kind: 'succeeded' | 'failed' }>
-type Lost = Extract<PodOutcome, { readonly kind: 'lost' }>
 type Seen = Pick<RunWorld, 'run' | 'now'>
 
 /** Status of a Run that has not settled. */

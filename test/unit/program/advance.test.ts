@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { StepOutcome } from '../../../src/api/automation-firing.ts'
 import type { Program } from '../../../src/api/program.ts'
 import { childName } from '../../../src/lib/names.ts'
-import { type AdvanceInput, advance, type ObservedSession } from '../../../src/program/advance.ts'
+import { advance } from '../../../src/program/advance.ts'
 import { programOfAgent } from '../../../src/program/agent-target.ts'
+import type { AdvanceInput, ObservedSession } from '../../../src/program/input.ts'
 import { contentOf, firingUid, inputOf, now, programOf, step, succeeded } from './world.ts'
 
 const time = now.toISOString()

@@ -4,13 +4,8 @@ import type { Program, ProgramStep } from '../../../src/api/program.ts'
 import { digestBytes } from '../../../src/lib/digest.ts'
 import { canonicalJson, type ReadonlyJson } from '../../../src/lib/json.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
-import {
-  type Advance,
-  type AdvanceInput,
-  advance,
-  type ObservedSession,
-  type ParseResult,
-} from '../../../src/program/advance.ts'
+import { type Advance, advance } from '../../../src/program/advance.ts'
+import type { AdvanceInput, ObservedSession, ParseResult } from '../../../src/program/input.ts'
 
 export const now = new Date('2026-11-30T12:00:00Z')
 export const firingUid = 'c0ffee'

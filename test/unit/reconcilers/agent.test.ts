@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentVersion } from '../../../src/api/agent.ts'
 import { digestJson } from '../../../src/lib/digest.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
-import { planAgent } from '../../../src/reconcilers/agent.ts'
+import { decideAgent } from '../../../src/reconcilers/agent.ts'
 import { anAgent, anAgentVersion, createdAt } from '../../kit/builders.ts'
 
 const now = new Date(createdAt)
@@ -26,7 +26,7 @@ function published(version: number, image: string, ownerUid = 'uid-of-triager'):
 }
 
 function plan(image: string, versions: readonly AgentVersion[], rest: Parameters<typeof anAgent>[0] = {}) {
-  return planAgent(deepFreeze(anAgent({ ...rest, spec: configuration(image) })), deepFreeze([...versions]), now)
+  return decideAgent(deepFreeze(anAgent({ ...rest, spec: configuration(image) })), deepFreeze([...versions]), now)
 }
 
 describe('an Agent', () => {
@@ -70,7 +70,7 @@ describe('an Agent', () => {
 
   it('publishes nothing when only its description changed', () => {
     const described = anAgent({ spec: { ...configuration('a'), description: 'new words' } })
-    expect(planAgent(described, [published(1, 'a')], now).create).toBeUndefined()
+    expect(decideAgent(described, [published(1, 'a')], now).create).toBeUndefined()
   })
 
   it('does not take over versions of an earlier Agent of its name, nor their numbers', () => {
@@ -86,6 +86,6 @@ describe('an Agent', () => {
 
   it('says so where its name leaves no room for a number', () => {
     const name = 'a'.repeat(61)
-    expect(() => planAgent(anAgent({ name }), [], now)).toThrow(/shorter|at most 57/)
+    expect(() => decideAgent(anAgent({ name }), [], now)).toThrow(/shorter|at most 57/)
   })
 })

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { RunStatus } from '../../../../src/api/run.ts'
 import type { Job, Pod } from '../../../../src/kube/core-types.ts'
 import { deepFreeze } from '../../../../src/lib/readonly.ts'
+import { decideRun } from '../../../../src/reconcilers/run/decide.ts'
 import { jobName } from '../../../../src/reconcilers/run/job.ts'
-import { planRun, type RunWorld } from '../../../../src/reconcilers/run/plan.ts'
 import { settleRefused, summarizeRun } from '../../../../src/reconcilers/run/status.ts'
+import type { RunWorld } from '../../../../src/reconcilers/run/world.ts'
 import { conditionOf } from '../../../../src/runtime/conditions.ts'
 import { anAgentVersion, anEnvironment, aRun, aSession, createdAt, inlineContent } from '../../../kit/builders.ts'
 import { jobSettings } from '../../../kit/job-settings.ts'
@@ -42,7 +43,7 @@ function plan(
     now,
     ...rest,
   }
-  return planRun(deepFreeze(world) as RunWorld, jobSettings)
+  return decideRun(deepFreeze(world) as RunWorld, jobSettings)
 }
 
 const disruptedPod = (phase: 'Failed' | 'Running' = 'Failed') =>

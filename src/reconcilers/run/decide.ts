@@ -1,38 +1,24 @@
-import type { AgentVersion } from '../../api/agent.ts'
 import { runnerName } from '../../api/labels.ts'
-import type { Incarnation, Run, RunStatus } from '../../api/run.ts'
-import type { Session } from '../../api/session.ts'
-import type { Job, Pod } from '../../kube/core-types.ts'
+import type { Incarnation, RunStatus } from '../../api/run.ts'
+import type { Pod } from '../../kube/core-types.ts'
 import { controllerOf } from '../../kube/owner-references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { conditionOf } from '../../runtime/conditions.ts'
 import type { ReconcileResult } from '../../runtime/result.ts'
-import { deadlineSeconds, environmentProblem, type JobSettings, jobFor, jobName } from './job.ts'
+import type { Ended, Observed, PodOutcome } from './incarnation.ts'
+import { deadlineSeconds, environmentProblem, jobFor } from './job.ts'
+import type { JobSettings } from './job-settings.ts'
 import { afterLoss } from './loss.ts'
-import { type Observed, overdueAt, type PodOutcome, podOutcome, podPending } from './pod-outcome.ts'
+import { overdueAt, podOutcome, podPending } from './pod-outcome.ts'
 import { imageOf } from './pod-spec.ts'
-import { type Ended, settle, underWay } from './status.ts'
-
-/** What a Run depends on, as the caches show it. */
-export interface RunWorld {
-  readonly run: DeepReadonly<Run>
-  readonly session: DeepReadonly<Session>
-  /** The version that the Session froze; undefined where it is gone. */
-  readonly agentVersion: DeepReadonly<AgentVersion> | undefined
-  /** Jobs that the Run controls. */
-  readonly jobs: readonly DeepReadonly<Job>[]
-  /** Pods that say they are controlled by the Job of the current incarnation. */
-  readonly pods: readonly DeepReadonly<Pod>[]
-  /** What the Job controller said when it was not allowed to make the pod. */
-  readonly refusal: string | undefined
-  readonly now: Date
-}
+import { settle, underWay } from './status.ts'
+import { incarnationOf, jobOf, type RunWorld } from './world.ts'
 
 /** How long a Job may be without a pod before it is asked why, and how often it is asked, in milliseconds. */
 export const refusalMillis = 2000
 
 /** The next step of a Run that has not settled. */
-export function planRun(world: RunWorld, settings: JobSettings): ReconcileResult<RunStatus> {
+export function decideRun(world: RunWorld, settings: JobSettings): ReconcileResult<RunStatus> {
   const before = incarnationOf(world)
   if (before.jobUID === undefined && jobOf(world.jobs, before) === undefined) return makeJob(world, before, settings)
   const incarnation = recorded(world, before)
@@ -45,19 +31,6 @@ export function planRun(world: RunWorld, settings: JobSettings): ReconcileResult
   }
   const after = nextLook(observed, outcome)
   return { ...underWay(world, incarnation, outcome), ...(Number.isFinite(after) && { after }) }
-}
-
-/** The incarnation on record, else the first. */
-export function incarnationOf({ run, session }: Pick<RunWorld, 'run' | 'session'>): DeepReadonly<Incarnation> {
-  return run.status?.incarnation ?? { number: 0, job: jobName(run, session, 0) }
-}
-
-/** The Job of the incarnation: once its UID is on record, that very one. */
-export function jobOf(
-  jobs: readonly DeepReadonly<Job>[],
-  { job, jobUID }: DeepReadonly<Incarnation>,
-): DeepReadonly<Job> | undefined {
-  return jobs.find(({ metadata }) => metadata.name === job && (jobUID === undefined || metadata.uid === jobUID))
 }
 
 /** Creates the Job, unless it is certain that its pod could not run. A Job that is there already is adopted. */
