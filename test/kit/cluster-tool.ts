@@ -63,7 +63,7 @@ function failed(code: number | null): never {
 
 /**
  * Kills the API server of a control plane with SIGKILL. The returned function starts it again, as it was, and resolves
- * when it is ready; it dies with this process.
+ * when it is ready; it dies with its standard input, and so with this process.
  */
 export async function killApiServer(controlPlane: ControlPlane): Promise<() => Promise<ChildProcess>> {
   const pid = Number.parseInt(await readFile(`${controlPlane.dir}/run/kube-apiserver.pid`, 'utf8'), 10)
@@ -71,7 +71,7 @@ export async function killApiServer(controlPlane: ControlPlane): Promise<() => P
   process.kill(pid, 'SIGKILL')
   return async () => {
     // The shell ends the server when this process lets go of its standard input.
-    const tied = ['-c', '"$@" >/dev/null 2>&1 & cat >/dev/null; kill -9 $!', 'sh', ...command]
+    const tied = ['-c', '"$@" >/dev/null 2>&1 & cat >/dev/null; kill -9 $!; wait', 'sh', ...command]
     const child = spawn('sh', tied, { stdio: ['pipe', 'ignore', 'inherit'] })
     await untilReady(controlPlane)
     return child

@@ -8,7 +8,7 @@ import {
   type PodStatus,
   podType,
 } from '../../src/kube/core-types.ts'
-import { isConflict, isNotFound } from '../../src/kube/error.ts'
+import { isConflict, isNotFound, isUnavailable } from '../../src/kube/error.ts'
 import { Informer } from '../../src/kube/informer.ts'
 import { objectPath } from '../../src/kube/paths.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
@@ -109,7 +109,14 @@ export class Kubelet {
     const target = { apiVersion: 'v1', kind: 'Node', name: this.node }
     const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target }
     const path = objectPath(podType, { name, namespace }, 'binding')
-    await this.#options.client.transport.request({ method: 'POST', path, body: binding })
+    await again(async () => {
+      try {
+        await this.#options.client.transport.request({ method: 'POST', path, body: binding })
+      } catch (error) {
+        // Placed already: by the request whose answer was lost.
+        if (!isConflict(error)) throw error
+      }
+    })
     this.placed.push(name)
   }
 }
@@ -227,12 +234,14 @@ function statusOf(name: string, state: ContainerState): ContainerStatus {
   return { name, image: name, imageID: '', ready: state.running !== undefined, restartCount: 0, state }
 }
 
+/** Until it is done: a kubelet outlives an API server that restarts. */
 async function again<T>(write: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await write()
     } catch (error) {
-      if (!isConflict(error)) throw error
+      if (!isConflict(error) && !isUnavailable(error)) throw error
+      if (isUnavailable(error)) await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
 }

@@ -16,7 +16,9 @@ const atOnce = 3
 
 /** Tells one story in which the manager dies once. Returns the write it died at, if it came so far. */
 async function dieOnce(doom: Doom): Promise<ToldWrite | undefined> {
-  const { managers } = await tell(stage(), { dooms: [(life) => (life === 0 ? doom : undefined)] })
+  const { managers } = await tell(stage(), { dooms: [(life) => (life === 0 ? doom : undefined)] }).catch((cause) => {
+    throw new Error(`killed ${doom.moment} write ${doom.at}: ${cause.message}`, { cause })
+  })
   const [manager] = managers
   return manager?.lives.length === 1 ? undefined : manager?.lives[0]?.begun.find(({ number }) => number === doom.at)
 }
@@ -60,5 +62,5 @@ describe('a manager that is killed at a write', () => {
     if (!isThorough) return
     const kinds = (writes: readonly ToldWrite[]) => new Set(writes.map(({ verb, kind }) => `${verb} ${kind}`))
     expect(kinds(died)).toEqual(kinds(managers[0]?.writes ?? []))
-  }, 600_000)
+  }, 1_800_000)
 })

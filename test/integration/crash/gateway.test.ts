@@ -31,7 +31,6 @@ class DyingGateway implements RunApi {
   }
 
   self = (token: string): Answer => {
-    // The pod's input has its name in the token: one question for each pod.
     return this.#ask(`input ${podOf(token)}`, () => stage().operator.api.self(token))
   }
 
@@ -86,7 +85,7 @@ describe('a gateway that is killed', () => {
       const { gateway } = stage().operator
       const before = gateway.kills
       const dying = new DyingGateway(moment)
-      const { history } = await tell(stage(), { api: dying, meanwhile: () => Promise.resolve() })
+      const { history } = await tell(stage(), { api: dying })
       await dying.successor
       expect(gateway.kills - before).toBeGreaterThanOrEqual(2)
       const results = history

@@ -42,6 +42,15 @@ export function expectLawfulHistory(history: readonly Version[]): void {
       if (before !== undefined) expectWrittenOnce(before, object)
     }
   }
+  expect(starts(history), 'starts of the firing').toBe(1)
+}
+
+/** How often a firing became active. */
+function starts(history: readonly Version[]): number {
+  const active = history
+    .filter(({ object }) => object.kind === 'Automation')
+    .map(({ object }) => ((object.status ?? {}) as AutomationStatus).active?.length ?? 0)
+  return active.filter((count, index) => count > (active[index - 1] ?? 0)).length
 }
 
 function expectOrderedPhases(objects: readonly Seen[]): void {

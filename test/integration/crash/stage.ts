@@ -69,27 +69,26 @@ export async function tell(
     /** Where each manager dies, by life; default one that lives. */
     readonly dooms?: readonly ((life: number) => Doom | undefined)[]
     readonly api?: Installation['api']
-    /** Called while the managers still run. */
-    readonly meanwhile?: (story: Story) => Promise<void>
+    /** Called when the managers run; the story is over when it has come to its end. */
+    readonly meanwhile?: () => Promise<void>
   } = {},
 ): Promise<Told> {
   const story = await Story.prepare(client, options.api ?? operator.api)
   const { namespace } = story
   const managers = (options.dooms ?? [() => undefined]).map((doomOf) => operator.manage(namespace, doomOf))
+  let ended: PromiseSettledResult<void>[] = []
   try {
-    await Promise.race([
-      Promise.all([story.play(), options.meanwhile?.(story)]),
-      ...managers.map(({ failed }) => failed),
-    ])
+    await Promise.race([Promise.all([story.play(), options.meanwhile?.()]), ...managers.map(({ failed }) => failed)])
     expect(await story.outcome()).toEqual(theEnd)
     await witness.catchesUp(client, namespace)
   } catch (error) {
     const logs = managers.map(({ output }) => output).join('\n')
     throw new Error(`${error instanceof Error ? error.message : error}\n${logs}`, { cause: error })
   } finally {
-    await Promise.all(managers.map((manager) => manager.stop()))
-    await story.stop()
+    // What went wrong before matters more than that the rest could not be put away.
+    ended = await Promise.allSettled([...managers.map((manager) => manager.stop()), story.stop()])
   }
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
   const history = witness.history(namespace)
   expectLawfulHistory(history)
   const { output } = (await story.firing()).status?.steps?.triage ?? {}
