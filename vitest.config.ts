@@ -26,6 +26,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/kit/cluster-setup.ts'],
           fileParallelism: false,
+          maxConcurrency: 16,
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

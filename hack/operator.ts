@@ -8,7 +8,8 @@ import { join } from 'node:path'
  * step may be repeated; what is there already is left alone.
  */
 
-const root = join(import.meta.dirname, '..')
+/** Root of the checkout. */
+export const root = join(import.meta.dirname, '..')
 const clusterTool = join(root, 'hack/cluster/cluster')
 
 /** Namespace that the operator is installed in. */
@@ -78,4 +79,9 @@ export function kubectl(name: string, args: readonly string[], input?: string): 
     encoding: 'utf8',
     ...(input !== undefined && { input }),
   })
+}
+
+/** Folder with the cluster's kubectl and helm. */
+export function toolFolder(): string {
+  return execFileSync(clusterTool, ['path'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim()
 }

@@ -28,6 +28,7 @@ test.each([
   ['not ready and being worked on', withStatus([condition(), reconciling])],
   ['stalled', withStatus([condition(), stalled])],
   ['ended', withStatus([condition({ type: 'Succeeded', status: 'True' })], { phase: 'Succeeded' })],
+  ['ended with the words of a program', withStatus([condition({ type: 'Succeeded', message: 'dial 127.0.0.1:80' })])],
 ])('passes what is %s', (_, object) => {
   expect(lintStatus(object)).toEqual([])
 })
@@ -45,6 +46,7 @@ test.each([
   ['a counter', withStatus([condition({ message: 'gave up, attempt 3' })])],
   ['a counter', withStatus([condition({ message: 'failed 4 times' })])],
   ['an address', withStatus([condition({ message: 'connect ECONNREFUSED 10.0.0.1:443' })])],
+  ['an address', withStatus([condition({ type: 'Succeeded', status: 'Unknown', message: 'dial 127.0.0.1:80' })])],
   ['appears twice', withStatus([condition(), condition({ type: 'Valid' }), condition({ type: 'Valid' })])],
   ['summary is not first', withStatus([condition({ type: 'Valid' }), condition()])],
   ['neither', withStatus([condition({ type: 'Valid' })])],
