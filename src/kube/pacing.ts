@@ -59,6 +59,8 @@ export class Pacing {
   readonly #random: () => number
   #failures = 0
   #quickRestarts = 0
+  /** True when the last end was a 410. */
+  #expired = false
 
   constructor(timing: WatchTiming, random: () => number = Math.random) {
     this.#timing = timing
@@ -74,8 +76,11 @@ export class Pacing {
   }
 
   #continuesAtOnce(end: WatchEnd): boolean {
-    if (end.reason === 'expired' && this.#failures === 0) {
-      this.#failures = 1
+    const isFirstExpiry = end.reason === 'expired' && !this.#expired
+    this.#expired = end.reason === 'expired'
+    if (isFirstExpiry) {
+      // Whoever says so is there, and the next step is a list. A server that has just started knows nothing older.
+      this.#failures = Math.max(this.#failures, 1)
       return true
     }
     if (end.reason !== 'closed' && end.reason !== 'reset' && end.reason !== 'idle') return false

@@ -40,6 +40,12 @@ describe('the wait after an end', () => {
     ])
   })
 
+  test('is nothing after the 410 of a server that has just come back', () => {
+    const paced = pacing()
+    const ends = ['refused', 'refused', 'expired', 'refused', 'expired', 'expired'] as const
+    expect(ends.map((reason) => paced.after(end(reason)))).toEqual([800, 1_600, 0, 3_200, 0, 6_400])
+  })
+
   test('is nothing when a burst cut the watch short, a few times in a row', () => {
     const paced = pacing()
     const waits = Array.from({ length: 6 }, () => paced.after(end('reset', { openMillis: 10, received: true })))
