@@ -234,14 +234,16 @@ function statusOf(name: string, state: ContainerState): ContainerStatus {
   return { name, image: name, imageID: '', ready: state.running !== undefined, restartCount: 0, state }
 }
 
-/** Until it is done: a kubelet outlives an API server that restarts. */
+/** Until it is done: a kubelet outlives an API server that restarts, if it does so within a minute. */
 async function again<T>(write: () => Promise<T>): Promise<T> {
+  const end = performance.now() + 60_000
   for (;;) {
     try {
       return await write()
     } catch (error) {
-      if (!isConflict(error) && !isUnavailable(error)) throw error
-      if (isUnavailable(error)) await new Promise((resolve) => setTimeout(resolve, 100))
+      const isWorthWaiting = isUnavailable(error) && performance.now() < end
+      if (!isConflict(error) && !isWorthWaiting) throw error
+      if (isWorthWaiting) await new Promise((resolve) => setTimeout(resolve, 100))
     }
   }
 }
