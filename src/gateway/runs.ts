@@ -4,15 +4,15 @@ import { type Run, run as runKind } from '../api/run.ts'
 import type { RecordedReport, ResultReport, RunSelf } from '../api/run-api.ts'
 import { type Session, session as sessionKind } from '../api/session.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { isConflict, isNotFound } from '../kube/error.ts'
+import { isConflict } from '../kube/error.ts'
 import type { Digest } from '../lib/digest.ts'
-import type { KubeObject, ResourceType } from '../lib/object.ts'
+import { namespaceOf } from '../lib/object.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Contents } from './contents.ts'
 import { ApiError } from './errors.ts'
 import { contentTexts, inputContents, selfOf } from './input.ts'
 import type { PodDirectory, PodStanding } from './pod-directory.ts'
-import { isSettled, outcomeOf, recordedOf, resultOf, sameResult } from './result.ts'
+import { isSettled, type Outcome, outcomeOf, recordedOf, resultOf, sameResult } from './result.ts'
 import type { Caller } from './token-reviews.ts'
 
 /** What a pod may do with the Run that it acts for. */
@@ -101,19 +101,20 @@ export class Runs implements RunService {
   }
 
   /** Compare-and-set on the resourceVersion just read; the gateway owns `result` and `usage`, and keeps the latter. */
-  async #record(
-    run: Run,
-    outcome: ReturnType<typeof outcomeOf>,
-    signal: AbortSignal | undefined,
-  ): Promise<RecordedReport> {
+  async #record(run: Run, outcome: Outcome, signal: AbortSignal | undefined): Promise<RecordedReport> {
     const result = resultOf(outcome, run, this.#clock.now())
-    const { name, namespace, uid, resourceVersion } = run.metadata
+    const { name, uid, resourceVersion } = run.metadata
     const usage = run.status?.usage
     const applied = {
       apiVersion: run.apiVersion,
       kind: run.kind,
-      metadata: { name, ...present({ namespace, uid, resourceVersion }) },
-      status: { result, ...present({ usage }) },
+      metadata: {
+        name,
+        ...namespaceOf(run.metadata),
+        ...(uid !== undefined && { uid }),
+        ...(resourceVersion !== undefined && { resourceVersion }),
+      },
+      status: { result, ...(usage !== undefined && { usage }) },
     }
     await this.#client.applyStatus(applied, { fieldManager: fieldManagers.gateway, signal })
     return recordedOf(result)
@@ -134,7 +135,7 @@ export class Runs implements RunService {
     const standing = await this.#pods.findSoon(caller.namespace, caller.podUID, this.#recordWaitMillis, signal)
     const key = runKeyOf(standing)
     const name = key.slice(caller.namespace.length + 1)
-    const run = await this.#get(runKind, caller.namespace, name, signal)
+    const run = await this.#client.find(runKind, { name, namespace: caller.namespace }, { signal })
     if (run === undefined) throw gone()
     if (run.status?.incarnation?.podUID !== caller.podUID) throw fenced()
     return run
@@ -142,30 +143,16 @@ export class Runs implements RunService {
 
   async #session(run: Run, signal: AbortSignal | undefined): Promise<Session> {
     const { name, uid } = run.spec.session
-    const found = await this.#get(sessionKind, run.metadata.namespace, name, signal)
+    const found = await this.#client.find(sessionKind, { name, ...namespaceOf(run.metadata) }, { signal })
     if (found === undefined || found.metadata.uid !== uid) throw inputLost('Session', name)
     return found
   }
 
   async #firing(run: Run, signal: AbortSignal | undefined): Promise<AutomationFiring> {
     const { name, uid } = run.spec.firing
-    const found = await this.#get(automationFiring, run.metadata.namespace, name, signal)
+    const found = await this.#client.find(automationFiring, { name, ...namespaceOf(run.metadata) }, { signal })
     if (found === undefined || found.metadata.uid !== uid) throw inputLost('AutomationFiring', name)
     return found
-  }
-
-  async #get<T extends KubeObject>(
-    type: ResourceType<T>,
-    namespace: string | undefined,
-    name: string,
-    signal: AbortSignal | undefined,
-  ): Promise<T | undefined> {
-    try {
-      return await this.#client.get(type, { name, ...present({ namespace }) }, { signal })
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
   }
 }
 
@@ -192,10 +179,4 @@ function settled(): ApiError {
 
 function inputLost(kind: string, name: string): ApiError {
   return new ApiError('run.input_lost', 'input_lost', `${kind} ${name}, which holds the input of the run, was deleted`)
-}
-
-/** Without the members that are undefined. */
-function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }

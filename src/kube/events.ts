@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { cut } from '../lib/names.ts'
-import type { ObjectRef } from '../lib/object.ts'
+import { type Identified, namespaceOf, type ObjectRef, refOf } from '../lib/object.ts'
 import type { KubeClient } from './client.ts'
 import { type Event, eventType } from './core-types.ts'
 import { isNotFound } from './error.ts'
@@ -18,13 +18,7 @@ export interface EventRecord {
 }
 
 /** The object an event is about: itself, or a reference to it. */
-export type Regarding =
-  | ObjectRef
-  | {
-      readonly apiVersion: string
-      readonly kind: string
-      readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string }
-    }
+export type Regarding = ObjectRef | Identified
 
 export interface EventRecorderOptions {
   /** `reportingController`: `graphwright.dev/manager`. */
@@ -73,7 +67,7 @@ export class EventRecorder {
 
   /** Queues an event and returns at once; never throws. */
   record(regarding: Regarding, record: EventRecord): void {
-    const ref = refOf(regarding)
+    const ref = 'metadata' in regarding ? refOf(regarding) : regarding
     const now = this.#now()
     const key = JSON.stringify([ref.kind, ref.namespace, ref.name, ref.uid, record.type, record.reason, record.note])
     const series = this.#current(key, now)
@@ -112,11 +106,11 @@ export class EventRecorder {
     series.waiting = false
     const { event, count, lastMillis } = series
     const { apiVersion, kind } = eventType
-    const { name, namespace } = event.metadata
+    const { name } = event.metadata
     const heard = { count, lastObservedTime: microTime(new Date(lastMillis)) }
     const signal = AbortSignal.timeout(writeTimeoutMillis)
     try {
-      const ref = { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) }
+      const ref = { apiVersion, kind, name, ...namespaceOf(event.metadata) }
       await this.#client.mergePatch(ref, { series: heard }, { signal })
     } catch (error) {
       if (!isNotFound(error)) throw error
@@ -162,18 +156,6 @@ export class EventRecorder {
       }
     }
     this.#writing = undefined
-  }
-}
-
-function refOf(regarding: Regarding): ObjectRef {
-  const { apiVersion, kind } = regarding
-  const { name, namespace, uid } = 'metadata' in regarding ? regarding.metadata : regarding
-  return {
-    apiVersion,
-    kind,
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(uid === undefined ? {} : { uid }),
   }
 }
 

@@ -1,16 +1,11 @@
-import type { ObjectRef } from '../lib/object.ts'
+import { type Identified, type ObjectRef, refOf } from '../lib/object.ts'
 import type { JsonPatchOp, WriteOptions } from './call-options.ts'
 import type { KubeClient } from './client.ts'
 import { isInvalid, isNotFound, KubeError } from './error.ts'
 
 /** What is needed of the object that was read. */
-interface Finalized {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: {
-    readonly name: string
-    readonly namespace?: string
-    readonly uid?: string
+interface Finalized extends Identified {
+  readonly metadata: Identified['metadata'] & {
     readonly deletionTimestamp?: string
     readonly finalizers?: readonly string[]
   }
@@ -93,15 +88,4 @@ async function patch(client: KubeClient, ref: ObjectRef, ops: JsonPatchOp[], opt
 function changed(ref: ObjectRef, why: string, cause?: unknown): KubeError {
   const message = `finalizers of ${ref.kind} ${ref.name}: ${why}`
   return new KubeError({ status: 409, reason: 'Conflict', message, ref, cause })
-}
-
-function refOf(object: Finalized): ObjectRef {
-  const { name, namespace, uid } = object.metadata
-  return {
-    apiVersion: object.apiVersion,
-    kind: object.kind,
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(uid === undefined ? {} : { uid }),
-  }
 }

@@ -76,3 +76,21 @@ export type ObjectKey = string
 export function keyOf(metadata: { readonly name: string; readonly namespace?: string }): ObjectKey {
   return metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`
 }
+
+/** What an object is named by. */
+export interface Identified {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly uid?: string }
+}
+
+/** Names this very object. */
+export function refOf({ apiVersion, kind, metadata }: Identified): ObjectRef {
+  const { name, uid } = metadata
+  return { apiVersion, kind, name, ...namespaceOf(metadata), ...(uid !== undefined && { uid }) }
+}
+
+/** The namespace of an object, to be spread into what is beside it; nothing where it is cluster-scoped. */
+export function namespaceOf({ namespace }: { readonly namespace?: string | undefined }): { namespace?: string } {
+  return namespace === undefined ? {} : { namespace }
+}

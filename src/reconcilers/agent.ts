@@ -1,8 +1,9 @@
 import { type Agent, type AgentStatus, type AgentVersion, agentVersion } from '../api/agent.ts'
 import { labels } from '../api/labels.ts'
-import { isControlledBy } from '../kube/owner-references.ts'
 import { digestJson } from '../lib/digest.ts'
 import { agentVersionName } from '../lib/names.ts'
+import { namespaceOf } from '../lib/object.ts'
+import { isControlledBy } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { type ConditionInput, setCondition } from '../runtime/conditions.ts'
 import type { ReconcileContext } from '../runtime/controller.ts'
@@ -46,7 +47,7 @@ function newestOf(versions: readonly Version[]): Version | undefined {
 
 /** Numbers are never used twice, not even by another Agent that had the same name before. */
 function nextVersion(agent: Seen, versions: readonly Version[], digest: string): AgentVersion {
-  const { name, namespace } = agent.metadata
+  const { name } = agent.metadata
   const { runtime, repeatSafe } = structuredClone(agent.spec) as Agent['spec']
   const namesakes = versions.filter(({ spec }) => spec.agent === name).map(({ spec }) => spec.version)
   const number = Math.max(0, agent.status?.latestVersion?.number ?? 0, ...namesakes) + 1
@@ -61,7 +62,7 @@ function nextVersion(agent: Seen, versions: readonly Version[], digest: string):
     kind: agentVersion.kind,
     metadata: {
       name: versionName,
-      ...(namespace !== undefined && { namespace }),
+      ...namespaceOf(agent.metadata),
       labels: { [labels.agent]: name },
     },
     spec: { agent: name, version: number, digest, runtime, repeatSafe },

@@ -1,8 +1,8 @@
 import { type Automation, automation } from '../api/automation.ts'
 import { type AutomationFiring, type AutomationFiringStatus, automationFiring } from '../api/automation-firing.ts'
 import { labels, managedByValue } from '../api/labels.ts'
-import { controllerOf, ownedBy } from '../kube/owner-references.ts'
-import type { KubeObject } from '../lib/object.ts'
+import { type KubeObject, namespaceOf } from '../lib/object.ts'
+import { controllerOf, ownedBy } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Advance } from '../program/advance.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
@@ -66,7 +66,7 @@ function claim(firing: Firing, { read }: ReconcileContext): KubeObject[] {
   }
   const isLabelled = Object.entries(wanted).every(([label, value]) => firing.metadata.labels?.[label] === value)
   if (isLabelled && controllerOf(firing) !== undefined) return []
-  const metadata = { name, ...(namespace !== undefined && { namespace }), labels: wanted }
+  const metadata = { name, ...namespaceOf(firing.metadata), labels: wanted }
   const { apiVersion, kind } = automationFiring
   return [{ apiVersion, kind, metadata: { ...metadata, ownerReferences: [ownedBy(found)] } }]
 }

@@ -6,7 +6,7 @@ import type {
   JournalEntry,
   PlanPhase,
 } from '../api/automation-graph-plan.ts'
-import { isControlledBy } from '../kube/owner-references.ts'
+import { isControlledBy } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { describeChanges } from '../plan/describe.ts'
 import { drift } from '../plan/drift.ts'

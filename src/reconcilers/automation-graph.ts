@@ -6,9 +6,9 @@ import { automationProgram } from '../api/automation-program.ts'
 import { apiVersion } from '../api/kind.ts'
 import { labels } from '../api/labels.ts'
 import type { CompiledGraph, RejectedGraph } from '../graph/compiled.ts'
-import { isControlledBy } from '../kube/owner-references.ts'
 import { sameJson } from '../lib/json.ts'
-import { type KubeObject, keyOf, type ObjectRef } from '../lib/object.ts'
+import { type KubeObject, keyOf, type ObjectRef, refOf } from '../lib/object.ts'
+import { isControlledBy } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { describeChanges } from '../plan/describe.ts'
 import { drift } from '../plan/drift.ts'
@@ -232,11 +232,6 @@ function unusedPrograms(
     .byOwner(automationProgram, graph.metadata.uid ?? '')
     .filter((program) => !used.has(program.metadata.name))
     .map(refOf)
-}
-
-function refOf(object: DeepReadonly<KubeObject>): ObjectRef {
-  const { name, namespace = '', uid = '' } = object.metadata
-  return { apiVersion: object.apiVersion, kind: object.kind, name, namespace, uid }
 }
 
 function plannedEvent(name: string, content: PlanContent): EventInput {

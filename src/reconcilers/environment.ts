@@ -2,6 +2,7 @@ import type { Environment, EnvironmentStatus } from '../api/environment.ts'
 import { labels, managedByValue } from '../api/labels.ts'
 import { type Job, jobType } from '../kube/core-types.ts'
 import { isForbidden } from '../kube/error.ts'
+import { namespaceOf } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { type ConditionInput, conditionOf, setCondition } from '../runtime/conditions.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
@@ -82,7 +83,7 @@ function sampleJob({ metadata, spec }: DeepReadonly<Environment>, settings: JobS
     kind: jobType.kind,
     metadata: {
       name: 'graphwright-sample',
-      ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+      ...namespaceOf(metadata),
       labels: { [labels.managedBy]: managedByValue },
     },
     spec: {

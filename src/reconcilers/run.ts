@@ -2,11 +2,10 @@ import { agentVersion } from '../api/agent.ts'
 import { type Run, type RunStatus, run as runType } from '../api/run.ts'
 import { type Session, session as sessionType } from '../api/session.ts'
 import { eventType, jobType, podType } from '../kube/core-types.ts'
-import { type KubeObject, keyOf, type ResourceType } from '../lib/object.ts'
+import { type KubeObject, keyOf, namespaceOf, type ResourceType } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { ContentStore } from '../runtime/content-store.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
-import { findLive } from '../runtime/live.ts'
 import { Wait } from '../runtime/result.ts'
 import { decideRun, refusalMillis } from './run/decide.ts'
 import type { JobSettings } from './run/job-settings.ts'
@@ -61,8 +60,8 @@ async function find<T extends KubeObject>(
   run: DeepReadonly<Run>,
   { read, live, signal }: ReconcileContext,
 ): Promise<DeepReadonly<T> | undefined> {
-  const place = { name, ...namespaceOf(run) }
-  return read.get(type, keyOf(place)) ?? ((await findLive(live, type, place, signal)) as DeepReadonly<T> | undefined)
+  const place = { name, ...namespaceOf(run.metadata) }
+  return read.get(type, keyOf(place)) ?? ((await live.find(type, place, { signal })) as DeepReadonly<T> | undefined)
 }
 
 /** Asks the Job's events why it has no pod, once it has had time to make one: nothing else says so. */
@@ -89,11 +88,7 @@ async function refusalOf(
 /** Before a pod is replaced: is the run, by the API server's word, still the one that the cache shows? */
 async function isStillCurrent(run: DeepReadonly<Run>, number: number, context: ReconcileContext): Promise<boolean> {
   const { name, uid } = run.metadata
-  const found = await findLive(context.live, runType, { name, ...namespaceOf(run) }, context.signal)
+  const found = await context.live.find(runType, { name, ...namespaceOf(run.metadata) }, { signal: context.signal })
   if (found === undefined || found.metadata.uid !== uid || found.metadata.deletionTimestamp !== undefined) return false
   return found.status?.settledAt === undefined && found.status?.incarnation?.number === number
-}
-
-function namespaceOf(run: DeepReadonly<Run>): { namespace?: string } {
-  return run.metadata.namespace === undefined ? {} : { namespace: run.metadata.namespace }
 }

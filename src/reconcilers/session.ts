@@ -2,11 +2,10 @@ import { labels } from '../api/labels.ts'
 import { type Run, run } from '../api/run.ts'
 import type { Session, SessionStatus } from '../api/session.ts'
 import { childName } from '../lib/names.ts'
-import type { Condition } from '../lib/object.ts'
+import { type Condition, namespaceOf } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { conditionOf, setCondition } from '../runtime/conditions.ts'
 import type { ReconcileContext } from '../runtime/controller.ts'
-import { findLive } from '../runtime/live.ts'
 import type { ReconcileResult } from '../runtime/result.ts'
 
 type Seen = DeepReadonly<Session>
@@ -29,14 +28,14 @@ export async function reconcileSession(
     return { create: [wanted], status: statusOf(object, made, now) }
   }
   const { name, namespace = '' } = wanted.metadata
-  const found = await findLive(live, run, { name, namespace }, signal)
+  const found = await live.find(run, { name, namespace }, { signal })
   if (found !== undefined) return { status: mirror(object, found, now) }
   return deleted(object, now)
 }
 
 /** The first Run of a Session; its name is the lock. */
 function firstRun({ metadata, spec }: Seen): Run {
-  const { name, namespace, uid = '', labels: own = {} } = metadata
+  const { name, uid = '', labels: own = {} } = metadata
   const sequence = 0
   const { firing, step, item, attempt } = spec
   return {
@@ -44,7 +43,7 @@ function firstRun({ metadata, spec }: Seen): Run {
     kind: run.kind,
     metadata: {
       name: childName(firing.uid, step, item, attempt, sequence),
-      ...(namespace !== undefined && { namespace }),
+      ...namespaceOf(metadata),
       labels: { ...inherited(own), [labels.session]: name },
     },
     spec: { session: { name, uid }, firing: { ...firing }, step, sequence },

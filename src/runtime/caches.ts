@@ -1,8 +1,8 @@
 import type { KubeClient } from '../kube/client.ts'
 import { Informer } from '../kube/informer.ts'
-import { controllerOf } from '../kube/owner-references.ts'
 import type { Change, IndexFunction } from '../kube/store.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../lib/object.ts'
+import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Reader } from './result.ts'
 

@@ -99,7 +99,7 @@ async function ensureSecret(
   wanted: Wanted,
 ): Promise<PemPair> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const secret = await find(client, namespace, name, signal)
+    const secret = await client.find(secretType, { namespace, name }, { signal })
     const present = secret && pairOf(secret)
     if (present !== undefined && wanted.isGood(present)) return present
     const pair = await wanted.make(present)
@@ -142,26 +142,12 @@ async function replace(
 
 const secretIdentity = { apiVersion: secretType.apiVersion, kind: secretType.kind }
 
-async function find(
-  client: KubeClient,
-  namespace: string,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<Secret | undefined> {
-  try {
-    return await client.get(secretType, { namespace, name }, { signal })
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
-}
-
 /** The serving certificate where it is not ours, which its label tells. */
 async function foreignCertificates(
   client: KubeClient,
   { namespace, signal, clock }: CertificatesOptions,
 ): Promise<Certificates | undefined> {
-  const secret = await find(client, namespace, installation.gatewayTlsSecret, signal)
+  const secret = await client.find(secretType, { namespace, name: installation.gatewayTlsSecret }, { signal })
   if (secret === undefined || secret.metadata.labels?.[labels.managedBy] === managedByValue) return undefined
   const caPem = decoded(secret, 'ca.crt')
   if (caPem !== '') return { caPem, renewAt: new Date(clock.now().getTime() + 3_600_000) }
@@ -191,14 +177,9 @@ async function servingNames(
 ): Promise<ServingNames> {
   const name = installation.gatewayService
   const dns = [name, `${name}.${namespace}`, `${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`]
-  try {
-    const service = await client.get(serviceType, { namespace, name }, { signal })
-    const address = service.spec.clusterIP
-    return { dns, ip: address === undefined || address === '' || address === 'None' ? [] : [address] }
-  } catch (error) {
-    if (isNotFound(error)) return { dns, ip: [] }
-    throw error
-  }
+  const service = await client.find(serviceType, { namespace, name }, { signal })
+  const address = service?.spec.clusterIP
+  return { dns, ip: address === undefined || address === '' || address === 'None' ? [] : [address] }
 }
 
 /** When two thirds of the certificate's life are over. */

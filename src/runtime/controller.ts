@@ -1,13 +1,14 @@
 import type { KubeClient } from '../kube/client.ts'
-import { controllerOf } from '../kube/owner-references.ts'
 import {
   type Condition,
   type KubeObject,
   keyOf,
+  namespaceOf,
   type ObjectKey,
   type Resource,
   type ResourceType,
 } from '../lib/object.ts'
+import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Logger } from './log.ts'
 import type { Reader, ReconcileResult } from './result.ts'
@@ -91,12 +92,8 @@ export function watchOwned<T extends KubeObject, Owner extends KubeObject>(
   return watch(type, (object, read) => {
     const reference = controllerOf(object)
     if (reference === undefined || reference.kind !== owner.kind || reference.apiVersion !== owner.apiVersion) return []
-    const key = keyOf({ name: reference.name, ...(owner.namespaced && namespaceOf(object)) })
+    const key = keyOf({ name: reference.name, ...(owner.namespaced && namespaceOf(object.metadata)) })
     const cached: DeepReadonly<KubeObject> | undefined = read.get<KubeObject>(owner, key)
     return cached === undefined || cached.metadata.uid === reference.uid ? [key] : []
   })
-}
-
-function namespaceOf(object: DeepReadonly<KubeObject>): { namespace?: string } {
-  return object.metadata.namespace === undefined ? {} : { namespace: object.metadata.namespace }
 }

@@ -1,17 +1,9 @@
 import { isAlreadyExists, isConflict, isNotFound, KubeError } from '../kube/error.ts'
-import { type KubeObject, keyOf, type ObjectRef, type ResourceType } from '../lib/object.ts'
+import { type KubeObject, keyOf, namespaceOf, type ObjectRef, type ResourceType, refOf } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Applied } from './applied.ts'
 import type { StatusBase } from './controller.ts'
-import {
-  asChild,
-  foreignController,
-  isPassing,
-  isSameObject,
-  refOf,
-  strangeness,
-  withContentDigest,
-} from './ownership.ts'
+import { asChild, foreignController, isPassing, isSameObject, strangeness, withContentDigest } from './ownership.ts'
 import { refusalOf } from './refusals.ts'
 import { type EventInput, type ReconcileResult, Terminal, Wait } from './result.ts'
 import { type StatusHolder, type StatusRules, statusToWrite } from './status.ts'
@@ -73,10 +65,10 @@ export class Executor {
   /** Compare-and-set on the version that was seen. Returns false when the object is gone. */
   async writeStatus(status: StatusBase): Promise<boolean> {
     const { apiVersion, kind } = this.#owner
-    const { name, namespace } = this.#owner.metadata
+    const { name } = this.#owner.metadata
     const metadata = {
       name,
-      ...(namespace !== undefined && { namespace }),
+      ...namespaceOf(this.#owner.metadata),
       ...(this.#version !== undefined && { resourceVersion: this.#version }),
     }
     const object = { apiVersion, kind, metadata, status }
@@ -173,13 +165,13 @@ export class Executor {
   #remember(written: KubeObject): void {
     const { world, wrote } = this.#options
     const type = world.typeOf(written.apiVersion, written.kind)
-    const { name, namespace, resourceVersion, labels } = written.metadata
+    const { name, resourceVersion, labels } = written.metadata
     const trace = {
       apiVersion: written.apiVersion,
       kind: written.kind,
       metadata: {
         name,
-        ...(namespace !== undefined && { namespace }),
+        ...namespaceOf(written.metadata),
         ...(resourceVersion !== undefined && { resourceVersion }),
         ...(labels !== undefined && { labels }),
       },

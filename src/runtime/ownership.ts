@@ -1,11 +1,8 @@
-import { controllerOf, ownedBy } from '../kube/owner-references.ts'
+import { labels as labelNames, managedByValue } from '../api/labels.ts'
 import { digestJson } from '../lib/digest.ts'
 import { type KubeObject, keyOf, type ObjectRef } from '../lib/object.ts'
+import { controllerOf, ownedBy } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
-
-/** Label of everything that the operator creates or applies. */
-export const managedByLabel = 'app.kubernetes.io/managed-by'
-const managedBy = 'graphwright'
 
 /** Annotation with the digest of what was meant when the object was created. */
 export const contentDigestAnnotation = 'graphwright.dev/content-digest'
@@ -17,7 +14,7 @@ type Seen = DeepReadonly<KubeObject>
  * another namespace, and it is left alone when it brings owner references of its own, an empty list included.
  */
 export function asChild(owner: Seen, child: KubeObject): KubeObject {
-  const labels = { ...child.metadata.labels, [managedByLabel]: managedBy }
+  const labels = { ...child.metadata.labels, [labelNames.managedBy]: managedByValue }
   const { ownerReferences = ownersFor(owner, child), ...metadata } = child.metadata
   return {
     ...child,
@@ -75,18 +72,6 @@ function isNamesake(found: Seen, meant: KubeObject): boolean {
   const expected = controllerOf(meant)
   const actual = controllerOf(found)
   return actual !== undefined && actual.kind === expected?.kind && actual.name === expected.name
-}
-
-/** Names this very object. */
-export function refOf(object: Seen): ObjectRef {
-  const { name, namespace, uid } = object.metadata
-  return {
-    apiVersion: object.apiVersion,
-    kind: object.kind,
-    name,
-    ...(namespace !== undefined && { namespace }),
-    ...(uid !== undefined && { uid }),
-  }
 }
 
 /** True when both name the same object, by kind, namespace and name. */

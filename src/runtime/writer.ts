@@ -1,7 +1,6 @@
 import type { KubeClient } from '../kube/client.ts'
 import { addFinalizer, removeFinalizer } from '../kube/finalizers.ts'
-import type { KubeObject, ObjectRef } from '../lib/object.ts'
-import { refOf } from './ownership.ts'
+import { type KubeObject, type ObjectRef, refOf } from '../lib/object.ts'
 
 /** One write to the API server. */
 export interface Write {

@@ -1,7 +1,6 @@
 import type { KubeClient } from '../../src/kube/client.ts'
-import { KubeError } from '../../src/kube/error.ts'
-import { controllerOf } from '../../src/kube/owner-references.ts'
 import { type KubeObject, keyOf, type ResourceType } from '../../src/lib/object.ts'
+import { controllerOf } from '../../src/lib/owner-references.ts'
 import { type DeepReadonly, deepFreeze } from '../../src/lib/readonly.ts'
 import type { ReconcileContext } from '../../src/runtime/controller.ts'
 import { silentLogger } from '../../src/runtime/log.ts'
@@ -44,15 +43,14 @@ function readerOf(objects: readonly KubeObject[]): Reader {
 }
 
 function clientOf(objects: readonly KubeObject[]): KubeClient {
-  const get = async <T extends KubeObject>(
+  const find = async <T extends KubeObject>(
     { kind }: ResourceType<T>,
     { name, namespace }: { name: string; namespace?: string },
-  ): Promise<T> => {
+  ): Promise<T | undefined> => {
     const found = objects.find(
       ({ kind: its, metadata }) => its === kind && metadata.name === name && metadata.namespace === namespace,
     )
-    if (found === undefined) throw new KubeError({ status: 404, reason: 'NotFound', message: `no ${kind} ${name}` })
-    return structuredClone(found) as T
+    return structuredClone(found) as T | undefined
   }
-  return { get } as unknown as KubeClient
+  return { find } as unknown as KubeClient
 }

@@ -7,7 +7,6 @@ import { formatVersion, type Pin } from '../../api/program.ts'
 import { serviceAccountType } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'
-import { findLive } from '../../runtime/live.ts'
 import { checkFiring, type Firing, type Pending, type Rejection, type Target } from './checks.ts'
 
 /** The firing may run: what is frozen for it. */
@@ -26,7 +25,7 @@ export async function admit(firing: Firing, context: ReconcileContext): Promise<
   const cached = context.read.get(automation, `${namespace}/${name}`)
   const glance = checkFiring(firing, cached, context.now)
   if (glance.kind === 'pending') return glance
-  const found = await findLive(context.live, automation, { name, namespace }, context.signal)
+  const found = await context.live.find(automation, { name, namespace }, context)
   const check = checkFiring(firing, found, context.now)
   return check.kind === 'start' ? freeze(check.automation, check.entry, context) : check
 }
@@ -118,7 +117,7 @@ type Frozen<T> = { readonly kind: 'frozen'; readonly value: T } | Rejection
 
 async function snapshotOf({ metadata, spec }: Target, context: ReconcileContext): Promise<Frozen<EnvironmentSnapshot>> {
   const place = { name: spec.environment, namespace: metadata.namespace ?? '' }
-  const found = await findLive(context.live, environment, place, context.signal)
+  const found = await context.live.find(environment, place, context)
   if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
     return failed('EnvironmentMissing', `Environment ${place.name} does not exist; create it and fire again.`)
   }
@@ -132,7 +131,7 @@ async function principalOf(
 ): Promise<Frozen<Admission['principal']>> {
   const { serviceAccountName } = spec
   const place = { name: serviceAccountName, namespace: metadata.namespace ?? '' }
-  const found = await findLive(context.live, serviceAccountType, place, context.signal)
+  const found = await context.live.find(serviceAccountType, place, context)
   if (found === undefined) {
     return failed(
       'ServiceAccountMissing',

@@ -1,8 +1,8 @@
 import type { Automation, AutomationTrigger } from '../../api/automation.ts'
 import type { AutomationFiring, FiringPhase } from '../../api/automation-firing.ts'
 import { inlineEventLimitBytes } from '../../api/fields.ts'
-import { controllerOf } from '../../kube/owner-references.ts'
 import { firingName, manualKey } from '../../lib/names.ts'
+import { controllerOf } from '../../lib/owner-references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { maxActive } from '../automation.ts'
 

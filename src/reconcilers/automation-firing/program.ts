@@ -15,7 +15,6 @@ import type { AdvanceInput, ObservedSession, ParseResult } from '../../program/i
 import { ContentStoreError } from '../../runtime/content-client.ts'
 import type { ContentStore } from '../../runtime/content-store.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'
-import { findLive, type Live } from '../../runtime/live.ts'
 import { Wait } from '../../runtime/result.ts'
 import type { SchemaValidator } from '../../runtime/schema-validator.ts'
 import { isKnownFormat, tooNew } from './admission.ts'
@@ -91,7 +90,7 @@ function observed({ metadata, status }: DeepReadonly<Session>): ObservedSession 
 async function settleAnswer(
   base: Base,
   firing: Firing,
-  { live, signal }: ReconcileContext,
+  context: ReconcileContext,
   { contents: store, schemas }: ProgramTools,
 ): Promise<Advance> {
   const parsed = new Map<string, ParseResult>()
@@ -102,10 +101,10 @@ async function settleAnswer(
     const answer = advance({ ...base, sessions, parsed, contents, gone })
     const { load, parse, unseen } = answer
     if (load.length + parse.length + unseen.length === 0) return answer
-    for (const digest of load) contents.set(digest, await fromStore(store.get(digest, signal)))
+    for (const digest of load) contents.set(digest, await fromStore(store.get(digest, context.signal)))
     for (const { step, text, schema } of parse) parsed.set(step, await schemas.validate(text, schema))
     for (const step of unseen) {
-      const found = await findSession(firing, step, live, signal)
+      const found = await findSession(firing, step, context)
       if (found === undefined) gone.add(step)
       else sessions.set(step, observed(found))
     }
@@ -113,9 +112,9 @@ async function settleAnswer(
 }
 
 /** The Session that is recorded for a step, where the cache does not have it. */
-async function findSession({ metadata, status }: Firing, step: string, live: Live, signal: AbortSignal) {
+async function findSession({ metadata, status }: Firing, step: string, { live, signal }: ReconcileContext) {
   const name = status?.steps?.[step]?.session ?? ''
-  const found = await findLive(live, session, { name, namespace: metadata.namespace ?? '' }, signal)
+  const found = await live.find(session, { name, namespace: metadata.namespace ?? '' }, { signal })
   return found?.spec.firing.uid === metadata.uid ? found : undefined
 }
 
@@ -136,7 +135,7 @@ async function fromStore<T>(answer: Promise<T>): Promise<T> {
 /** The Automation as the API server has it must list the firing, before anything of it takes effect. */
 async function assertStarted(firing: Firing, { live, signal }: ReconcileContext): Promise<void> {
   const { name } = firing.spec.automation
-  const found = await findLive(live, automation, { name, namespace: firing.metadata.namespace ?? '' }, signal)
+  const found = await live.find(automation, { name, namespace: firing.metadata.namespace ?? '' }, { signal })
   if (found !== undefined && isActive(firing, found)) return
   throw new Wait('NotStarted', `Automation ${name} does not list it as started any more; nothing of it runs.`)
 }
@@ -151,7 +150,7 @@ async function refusalOf(
   const isThere = async (type: ResourceType<KubeObject>, name: string, uid: string): Promise<boolean> => {
     const cached = read.get(type, `${namespace}/${name}`)
     if (cached?.metadata.uid === uid && cached.metadata.deletionTimestamp === undefined) return true
-    const found = await findLive(live, type, { name, namespace }, signal)
+    const found = await live.find(type, { name, namespace }, { signal })
     return found?.metadata.uid === uid && found.metadata.deletionTimestamp === undefined
   }
   if (!(await isThere(environment, frozen.name, frozen.uid))) {

@@ -1,6 +1,7 @@
 import type { Admission } from '../../api/automation-firing.ts'
 import { labels } from '../../api/labels.ts'
 import { type Session, session } from '../../api/session.ts'
+import { namespaceOf } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import type { SessionWanted } from '../../program/wanted.ts'
 import type { Firing } from './checks.ts'
@@ -12,7 +13,7 @@ import type { Firing } from './checks.ts'
 export function sessionFor(firing: Firing, admission: DeepReadonly<Admission>, wanted: SessionWanted): Session {
   const pin = admission.pins.find(({ agent }) => agent === wanted.agent)
   if (pin === undefined) throw new Error(`no version of agent ${wanted.agent} is pinned in the admission`)
-  const { name, namespace, uid = '', labels: own } = firing.metadata
+  const { name, uid = '', labels: own } = firing.metadata
   const graph = own?.[labels.graph]
   const { prompt, bindings, timeoutSeconds, step } = wanted
   return {
@@ -20,7 +21,7 @@ export function sessionFor(firing: Firing, admission: DeepReadonly<Admission>, w
     kind: session.kind,
     metadata: {
       name: wanted.name,
-      ...(namespace !== undefined && { namespace }),
+      ...namespaceOf(firing.metadata),
       labels: {
         [labels.automation]: firing.spec.automation.name,
         [labels.firing]: name,

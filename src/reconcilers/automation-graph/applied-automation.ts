@@ -3,8 +3,8 @@ import type { AutomationGraph } from '../../api/automation-graph.ts'
 import type { PlanContent } from '../../api/automation-graph-plan.ts'
 import { apiVersion } from '../../api/kind.ts'
 import { labels } from '../../api/labels.ts'
-import { ownedBy } from '../../kube/owner-references.ts'
 import type { KubeObject } from '../../lib/object.ts'
+import { ownedBy } from '../../lib/owner-references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 
 /** The Automation as a plan wants it: owned by the graph, with exactly the fields that a graph manages. */

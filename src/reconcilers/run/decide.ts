@@ -1,7 +1,7 @@
 import { runnerName } from '../../api/labels.ts'
 import type { Incarnation, RunStatus } from '../../api/run.ts'
 import type { Pod } from '../../kube/core-types.ts'
-import { controllerOf } from '../../kube/owner-references.ts'
+import { controllerOf } from '../../lib/owner-references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { conditionOf } from '../../runtime/conditions.ts'
 import type { ReconcileResult } from '../../runtime/result.ts'

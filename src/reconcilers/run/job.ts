@@ -5,6 +5,7 @@ import type { Run } from '../../api/run.ts'
 import type { Session } from '../../api/session.ts'
 import { type Job, jobType } from '../../kube/core-types.ts'
 import { childName } from '../../lib/names.ts'
+import { namespaceOf } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import type { JobSettings } from './job-settings.ts'
 import { podSpecFor } from './pod-spec.ts'
@@ -31,7 +32,7 @@ export function jobFor(input: JobInput): Job {
   return {
     apiVersion: jobType.apiVersion,
     kind: jobType.kind,
-    metadata: { name: jobName(run, session, input.incarnation), ...namespaceOf(run), labels: labelsOfRun },
+    metadata: { name: jobName(run, session, input.incarnation), ...namespaceOf(run.metadata), labels: labelsOfRun },
     spec: {
       backoffLimit: 0,
       completions: 1,
@@ -94,8 +95,4 @@ function isReservedLabel(label: string): boolean {
   if (label === 'job-name' || label === 'controller-uid') return true
   const prefix = label.includes('/') ? label.slice(0, label.indexOf('/')) : ''
   return prefix === 'graphwright.dev' || prefix.endsWith('.graphwright.dev') || prefix === 'batch.kubernetes.io'
-}
-
-function namespaceOf(run: DeepReadonly<Run>): { namespace?: string } {
-  return run.metadata.namespace === undefined ? {} : { namespace: run.metadata.namespace }
 }

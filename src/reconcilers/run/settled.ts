@@ -2,7 +2,7 @@ import type { Content } from '../../api/fields.ts'
 import type { Run, RunStatus } from '../../api/run.ts'
 import { containerNames } from '../../api/run-api.ts'
 import { type Job, jobType, type Pod, podType } from '../../kube/core-types.ts'
-import type { ObjectRef } from '../../lib/object.ts'
+import { namespaceOf, refOf } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import type { ContentStore } from '../../runtime/content-store.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'
@@ -21,7 +21,9 @@ export async function afterSettlement(
 ): Promise<ReconcileResult<RunStatus>> {
   const jobs = context.read.byOwner(jobType, run.metadata.uid ?? '')
   const pod = recordedPod(run, context)
-  const unwanted = jobs.filter((job) => isUnwanted(run, job, context)).map(referenceTo)
+  const unwanted = jobs
+    .filter((job) => isUnwanted(run, job, context))
+    .map((job) => refOf({ ...jobType, metadata: job.metadata }))
   const wanted = run.status?.logs === undefined && pod !== undefined && hasLogs(pod, unwanted.length > 0)
   if (!wanted) return { delete: unwanted }
   const logs = await keepLogs(pod, context, contents)
@@ -64,25 +66,13 @@ async function keepLogs(
   { live, log, signal }: ReconcileContext,
   contents: ContentStore,
 ): Promise<Content | undefined> {
-  const { name, namespace } = pod.metadata
+  const place = { name: pod.metadata.name, ...namespaceOf(pod.metadata) }
   try {
-    const place = { name, ...(namespace !== undefined && { namespace }) }
     const text = await live.logs(place, containerNames.agent, { tailBytes: logBytes, signal })
     const { digest, size } = await contents.put(text, signal)
     return { digest, size }
   } catch (error) {
     log.info({ error }, 'logs of a settled run could not be kept')
     return undefined
-  }
-}
-
-function referenceTo({ metadata }: DeepReadonly<Job>): ObjectRef {
-  const { name, namespace, uid } = metadata
-  return {
-    apiVersion: jobType.apiVersion,
-    kind: jobType.kind,
-    name,
-    ...(namespace !== undefined && { namespace }),
-    ...(uid !== undefined && { uid }),
   }
 }

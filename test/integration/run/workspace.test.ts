@@ -3,7 +3,7 @@ import { type Agent, type AgentVersion, agent, agentVersion } from '../../../src
 import { type Environment, environment } from '../../../src/api/environment.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { networkPolicyType, serviceAccountType } from '../../../src/kube/core-types.ts'
-import { isControlledBy } from '../../../src/kube/owner-references.ts'
+import { isControlledBy } from '../../../src/lib/owner-references.ts'
 import { conditionOf } from '../../../src/runtime/conditions.ts'
 import { anAgent, anEnvironment, unsaved } from '../../kit/builders.ts'
 import { eventually } from '../../kit/eventually.ts'

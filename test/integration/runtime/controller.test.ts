@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { configMapType } from '../../../src/kube/core-types.ts'
 import { isNotFound, KubeError } from '../../../src/kube/error.ts'
-import { refOf } from '../../../src/runtime/ownership.ts'
+import { refOf } from '../../../src/lib/object.ts'
 import { Terminal, Wait } from '../../../src/runtime/result.ts'
 import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 import { eventually } from '../../kit/eventually.ts'

@@ -12,8 +12,8 @@ const processParts = [
   'runtime/shutdown.ts',
 ]
 
-/** The built-in kinds, who owns whom, what an error says: data and pure functions that reconcilers decide with. */
-const kubeVocabulary = ['kube/core-types.ts', 'kube/error.ts', 'kube/owner-references.ts']
+/** The built-in kinds and what an error says: data and pure functions that reconcilers decide with. */
+const kubeVocabulary = ['kube/core-types.ts', 'kube/error.ts']
 
 const allowed: Readonly<Record<string, readonly string[]>> = {
   lib: [],

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
-import type { KubeObject } from '../../../src/lib/object.ts'
+import { labels } from '../../../src/api/labels.ts'
+import { type KubeObject, refOf } from '../../../src/lib/object.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
 import {
   asChild,
   foreignController,
   isSameObject,
-  managedByLabel,
-  refOf,
   strangeness,
   withContentDigest,
 } from '../../../src/runtime/ownership.ts'
@@ -32,13 +31,13 @@ function job(metadata: Partial<KubeObject['metadata']> = {}, spec: object = { ba
 
 test('a child in the same namespace is labelled and owned', () => {
   const child = asChild(owner, deepFreeze(job({ labels: { x: 'y' } })) as KubeObject)
-  expect(child.metadata.labels).toEqual({ x: 'y', [managedByLabel]: 'graphwright' })
+  expect(child.metadata.labels).toEqual({ x: 'y', [labels.managedBy]: 'graphwright' })
   expect(child.metadata.ownerReferences).toEqual([reference])
 })
 
 test('a child in another namespace, or of no namespace, is labelled and not owned', () => {
   for (const child of [job({ namespace: 'b' }), { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n' } }]) {
-    expect(asChild(owner, child).metadata).toMatchObject({ labels: { [managedByLabel]: 'graphwright' } })
+    expect(asChild(owner, child).metadata).toMatchObject({ labels: { [labels.managedBy]: 'graphwright' } })
     expect(asChild(owner, child).metadata).not.toHaveProperty('ownerReferences')
   }
 })

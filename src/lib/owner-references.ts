@@ -1,4 +1,4 @@
-import type { OwnerReference } from '../lib/object.ts'
+import type { OwnerReference } from './object.ts'
 
 type Owned = { readonly metadata: { readonly ownerReferences?: readonly Readonly<OwnerReference>[] } }
 type Owner = {

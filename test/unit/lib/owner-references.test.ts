@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { controllerOf, isControlledBy, ownedBy } from '../../../src/kube/owner-references.ts'
-import { configMap } from './support.ts'
+import { controllerOf, isControlledBy, ownedBy } from '../../../src/lib/owner-references.ts'
+import { configMap } from '../kube/support.ts'
 
 const owner = configMap('owner', 1)
 const clusterOwner = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n', uid: 'u' } }
