@@ -33,7 +33,8 @@ function report(error: CliError, options: GlobalOptions, io: Io): ExitCode {
 
 type Done = (code: ExitCode) => void
 
-function buildProgram(io: Io, done: Done): Command {
+/** The commands with their options and arguments. `done` is told the exit code of the one that ran. */
+export function buildProgram(io: Io, done: Done): Command {
   const program = new Command(io.invocation)
     .description('Plans, approves, fires and traces automations of AI agents on Kubernetes.')
     .option('-n, --namespace <name>', 'namespace; default: that of the context')
