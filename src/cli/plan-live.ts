@@ -5,9 +5,9 @@ import { environment } from '../api/environment.ts'
 import { compile } from '../graph/compile.ts'
 import type { CompiledGraph } from '../graph/compiled.ts'
 import { serviceAccountType } from '../kube/core-types.ts'
-import { controllerOf } from '../lib/owner-references.ts'
+import { isControlledBy } from '../lib/owner-references.ts'
 import { planGraph } from '../plan/plan.ts'
-import type { PlannedAgent, PlanWorld } from '../plan/world.ts'
+import { type PlanWorld, planWorldOf } from '../plan/world.ts'
 import type { Cluster } from './cluster.ts'
 import type { GraphInFile } from './graph-file.ts'
 import { type PlanResult, resultOf } from './plan-result.ts'
@@ -19,7 +19,7 @@ export async function planAgainst(graph: GraphInFile, cluster: Cluster, now: Dat
     client.find(automationGraph, { name: graph.name, namespace }),
     client.find(automation, { name: graph.name, namespace }),
   ])
-  const owned = liveAutomation !== undefined && controllerOf(liveAutomation)?.uid === liveGraph?.metadata.uid
+  const owned = liveGraph !== undefined && liveAutomation !== undefined && isControlledBy(liveAutomation, liveGraph)
   const compiled = compile(graph.document, {
     now,
     beside: graph.beside,
@@ -44,23 +44,13 @@ async function gather(
     client.find(serviceAccountType, { name: serviceAccountName, namespace }),
     ...compiled.agents.map((agentName) => client.find(agent, { name: agentName, namespace })),
   ])
-  return {
+  return planWorldOf({
     graph: { name, uid: liveGraph?.metadata.uid ?? 'not-created', namespace },
     revision: liveGraph?.status?.revision ?? liveGraph?.metadata.generation ?? 1,
     appliedPlanDigest: liveGraph?.status?.applied?.digest,
-    environment: foundEnvironment && { uid: foundEnvironment.metadata.uid ?? '' },
-    serviceAccount: foundAccount && { uid: foundAccount.metadata.uid ?? '' },
-    agents: Object.fromEntries(
-      agents.flatMap((found): [string, PlannedAgent][] =>
-        found === undefined
-          ? []
-          : [[found.metadata.name, { uid: found.metadata.uid ?? '', latestVersion: found.status?.latestVersion }]],
-      ),
-    ),
-    automation: liveAutomation && {
-      uid: liveAutomation.metadata.uid ?? '',
-      controllerUid: controllerOf(liveAutomation)?.uid,
-      spec: liveAutomation.spec,
-    },
-  }
+    environment: foundEnvironment,
+    serviceAccount: foundAccount,
+    agents,
+    automation: liveAutomation,
+  })
 }

@@ -6,9 +6,9 @@ import { compile } from '../../graph/compile.ts'
 import type { CompiledGraph, CompileResult } from '../../graph/compiled.ts'
 import { serviceAccountType } from '../../kube/core-types.ts'
 import type { KubeObject, ResourceType } from '../../lib/object.ts'
-import { controllerOf, isControlledBy } from '../../lib/owner-references.ts'
+import { isControlledBy } from '../../lib/owner-references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
-import type { PlannedAgent, PlanWorld } from '../../plan/world.ts'
+import { type PlanWorld, planWorldOf } from '../../plan/world.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'
 
 type Graph = DeepReadonly<AutomationGraph>
@@ -49,38 +49,19 @@ export async function gatherWorld(
   source: WorldSource,
 ): Promise<PlanWorld> {
   const { name, uid = '', namespace = '' } = graph.metadata
-  const [foundEnvironment, foundAccount, foundAutomation] = await Promise.all([
+  const [foundEnvironment, foundAccount, foundAutomation, ...agents] = await Promise.all([
     source.get(environment, graph.spec.environment),
     source.get(serviceAccountType, graph.spec.serviceAccountName),
     source.get(automation, name),
+    ...compiled.agents.map((agentName) => source.get(agent, agentName)),
   ])
-  return {
+  return planWorldOf({
     graph: { name, uid, namespace },
     revision,
     appliedPlanDigest: graph.status?.applied?.digest,
-    environment: uidOf(foundEnvironment),
-    serviceAccount: uidOf(foundAccount),
-    agents: await gatherAgents(compiled.agents, source),
-    automation: foundAutomation && {
-      uid: foundAutomation.metadata.uid ?? '',
-      controllerUid: controllerOf(foundAutomation)?.uid,
-      spec: foundAutomation.spec,
-    },
-  }
-}
-
-/** An object that is being deleted is as good as gone. */
-function uidOf(object: DeepReadonly<KubeObject> | undefined): { uid: string } | undefined {
-  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
-  return { uid: object.metadata.uid ?? '' }
-}
-
-async function gatherAgents(names: readonly string[], source: WorldSource): Promise<Record<string, PlannedAgent>> {
-  const agents: Record<string, PlannedAgent> = {}
-  for (const name of names) {
-    const found = await source.get(agent, name)
-    if (found === undefined || found.metadata.deletionTimestamp !== undefined) continue
-    agents[name] = { uid: found.metadata.uid ?? '', latestVersion: found.status?.latestVersion }
-  }
-  return agents
+    environment: foundEnvironment,
+    serviceAccount: foundAccount,
+    agents,
+    automation: foundAutomation,
+  })
 }
