@@ -98,3 +98,14 @@ describe('docs/reasons.md', () => {
     expect(new Set(codes)).toEqual(new Set(errorCodes))
   })
 })
+
+describe('docs/graph-errors.md', () => {
+  it('has a row for every blocker of a plan, and no other', () => {
+    const [, part = ''] = readFileSync('docs/graph-errors.md', 'utf8').split('## What blocks a plan\n')
+    const rows = (part.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| `'))
+    const codes = readFileSync('src/plan/blockers.ts', 'utf8').matchAll(/code: '(\w+)'/g)
+    expect(new Set(rows.flatMap((row) => quoted(row.split('|')[1] ?? '')))).toEqual(
+      new Set([...codes].map(([, code]) => code)),
+    )
+  })
+})
