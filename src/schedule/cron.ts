@@ -1,5 +1,5 @@
-import { CronExpressionParser } from 'cron-parser'
 import { type CronField, type CronFieldRule, parseCronField } from './cron-field.ts'
+import { isTimezone } from './zone.ts'
 
 /** A recurring schedule that is known to be due again and again. */
 export interface Schedule {
@@ -92,46 +92,4 @@ const daysIn = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 function canBeDue({ dayOfMonth, dayOfWeek, month }: CronFields): boolean {
   if (!dayOfMonth.starred && !dayOfWeek.starred) return true
   return month.values.some((value) => dayOfMonth.values.some((day) => day <= (daysIn[value - 1] ?? 0)))
-}
-
-/** True for a name of the IANA time zone database; offsets such as +02:00 are none. */
-function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name })
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Days looked at before the search gives up: 29 February on one weekday comes every 28 years, 40 at worst. */
-const maxDays = 500
-
-/**
- * The first instant after `after` at which the schedule is due, or undefined where none is found within bounds. Never
- * the instant itself and never one in the past.
- */
-export function nextOccurrence(schedule: Schedule, after: Date): Date | undefined {
-  try {
-    const iterator = CronExpressionParser.parse(schedule.expression, { currentDate: after, tz: schedule.timezone })
-    for (let days = 0; days < maxDays; days += 1) {
-      const date = iterator.next()
-      const due = date.toDate()
-      if (due > after && matchesDay(schedule.fields, date.getDate(), date.getDay())) return due
-      date.setEndOfDay()
-      iterator.reset(date)
-    }
-  } catch {
-    // The library gives up after a bound of its own.
-  }
-  return undefined
-}
-
-/** The library takes a field such as `*\/2` for a restriction, of which either may match; in cron(5) both must. */
-function matchesDay({ dayOfMonth, dayOfWeek }: CronFields, day: number, weekday: number): boolean {
-  const matchesMonthDay = dayOfMonth.values.includes(day)
-  const matchesWeekday = dayOfWeek.values.includes(weekday)
-  if (!dayOfMonth.starred && !dayOfWeek.starred) return matchesMonthDay || matchesWeekday
-  return matchesMonthDay && matchesWeekday
 }
