@@ -2,6 +2,7 @@ import { automationFiring } from '../api/automation-firing.ts'
 import { type Run, run } from '../api/run.ts'
 import { containerNames } from '../api/run-api.ts'
 import { isNotFound, KubeError } from '../kube/error.ts'
+import { compareText } from '../lib/text.ts'
 import { type Cluster, unknownName, withCluster } from './cluster.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
 import { formatOf, type GlobalOptions } from './options.ts'
@@ -37,7 +38,7 @@ async function runsOf(name: string, step: string | undefined, { client, namespac
   const { items } = await client.list(run, { namespace })
   const mine = items.filter(({ metadata, spec }) => metadata.name === name || spec.firing.name === name)
   const chosen = mine.filter(({ spec }) => step === undefined || spec.step === step)
-  if (chosen.length > 0) return chosen.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+  if (chosen.length > 0) return chosen.toSorted((a, b) => compareText(orderOf(a), orderOf(b)))
   if (mine.length > 0) {
     const steps = [...new Set(mine.map(({ spec }) => spec.step))]
     throw cannotAsk('not_found', `no pod worked for the step ${step} of ${name}; pods worked for: ${steps.join(', ')}`)

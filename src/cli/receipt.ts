@@ -2,6 +2,7 @@ import type { AutomationFiring, StepOutcome } from '../api/automation-firing.ts'
 import type { Content } from '../api/fields.ts'
 import { formatSpan } from '../lib/duration.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { compareText } from '../lib/text.ts'
 import { type OrderedFiring, placeOf } from './step-order.ts'
 import { fields, table } from './table.ts'
 
@@ -33,7 +34,8 @@ export function programReceipt({ firing, order }: OrderedFiring): ProgramReceipt
   const outcomes = Object.entries(steps)
     .map(([id, outcome]): StepReceipt => ({ id, ...outcome }))
     .sort(
-      (a, b) => placeOf(a.id, order) - placeOf(b.id, order) || compare(startOf(a), startOf(b)) || compare(a.id, b.id),
+      (a, b) =>
+        placeOf(a.id, order) - placeOf(b.id, order) || compareText(startOf(a), startOf(b)) || compareText(a.id, b.id),
     )
   if (!isSettled(firing)) return { state: 'pending', result: null, steps: outcomes }
   const derived = phase !== undefined && phase in results ? results[phase as keyof typeof results] : null
@@ -42,10 +44,6 @@ export function programReceipt({ firing, order }: OrderedFiring): ProgramReceipt
 
 function startOf({ startedAt, settledAt }: StepReceipt): string {
   return startedAt ?? settledAt ?? '~'
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** What every command says of a firing as data. */

@@ -1,6 +1,7 @@
 import { automation } from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
 import { formatSpan } from '../lib/duration.ts'
+import { compareText } from '../lib/text.ts'
 import { throwUnknown, withCluster } from './cluster.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
 import type { GlobalOptions } from './options.ts'
@@ -37,7 +38,7 @@ export async function runsCommand(name: string, options: RunsOptions, io: Io): P
 
 function newestFirst(firings: readonly AutomationFiring[]): AutomationFiring[] {
   const key = ({ metadata }: AutomationFiring) => `${metadata.creationTimestamp ?? ''} ${metadata.name}`
-  return firings.toSorted((a, b) => (key(a) < key(b) ? 1 : -1))
+  return firings.toSorted((a, b) => compareText(key(b), key(a)))
 }
 
 /** Firings as a table; the reasons of failed steps stand below it (A-541). */

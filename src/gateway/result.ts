@@ -3,8 +3,8 @@ import { type Content, inlineLimitBytes } from '../api/fields.ts'
 import type { Run, RunResult } from '../api/run.ts'
 import { outputErrors, outputLimitBytes, type RecordedReport, type ResultReport } from '../api/run-api.ts'
 import type { WorkPhase } from '../api/session.ts'
-import { secondsTime } from '../kube/micro-time.ts'
 import { digestBytes } from '../lib/digest.ts'
+import { secondsTime } from '../lib/time.ts'
 import { ApiError } from './errors.ts'
 
 /** A report as it will be recorded. */

@@ -1,5 +1,6 @@
 import type { GraphError } from '../api/automation-graph.ts'
 import type { GraphEdge } from '../api/graph-document.ts'
+import { shorten } from '../lib/text.ts'
 
 /** Codes of what the compiler refuses. They are stable: scripts read them. */
 export const graphErrorCodes = [
@@ -71,8 +72,4 @@ function finding(code: string, detail: string, where: Where): GraphError {
 /** An edge in words: `then triage -> parse`; an arm that finishes has no target. */
 export function edgeText(edge: Pick<GraphEdge, 'kind' | 'from' | 'to'>): string {
   return edge.to === undefined ? `${edge.kind} ${edge.from}` : `${edge.kind} ${edge.from} -> ${edge.to}`
-}
-
-function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
 }

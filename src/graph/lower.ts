@@ -1,6 +1,7 @@
 import type { AgentTarget } from '../api/automation.ts'
 import type { GraphNode } from '../api/graph-document.ts'
 import type { Program, ProgramStep } from '../api/program.ts'
+import { compareText } from '../lib/text.ts'
 import type { CompiledTarget } from './compiled.ts'
 import { type Draft, edgesTo, nodesOf } from './draft.ts'
 import { controlSuccessors, topologicalOrder } from './topology.ts'
@@ -71,7 +72,7 @@ function lowerAgentStep(step: ProgramStep, node: GraphNode): void {
 function predecessors(id: string, draft: Draft): ProgramStep['after'] {
   return edgesTo(draft, id, 'starts', 'then', 'continue', 'otherwise')
     .map(({ kind, from }) => (kind === 'continue' || kind === 'otherwise' ? { id: from, arm: kind } : { id: from }))
-    .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+    .sort((a, b) => compareText(sortKey(a), sortKey(b)))
 }
 
 function sortKey({ id, arm }: ProgramStep['after'][number]): string {

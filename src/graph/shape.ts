@@ -7,6 +7,7 @@ import {
   nodeKinds,
 } from '../api/graph-document.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
+import { compareText } from '../lib/text.ts'
 import { normaliseInstant } from '../schedule/instant.ts'
 import { type Draft, type DraftNode, runnableKinds } from './draft.ts'
 import type { Findings } from './findings.ts'
@@ -144,13 +145,9 @@ function normalise(document: GraphDocument): GraphDocument {
   })
   return {
     ...document,
-    nodes: nodes.sort((a, b) => compare(a.id, b.id)),
+    nodes: nodes.sort((a, b) => compareText(a.id, b.id)),
     edges: [...document.edges].sort(
-      (a, b) => compare(a.from, b.from) || compare(a.kind, b.kind) || compare(a.to ?? '', b.to ?? ''),
+      (a, b) => compareText(a.from, b.from) || compareText(a.kind, b.kind) || compareText(a.to ?? '', b.to ?? ''),
     ),
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { cut } from '../lib/names.ts'
 import { type Identified, namespaceOf, type ObjectRef, refOf } from '../lib/object.ts'
+import { shortenToBytes } from '../lib/text.ts'
 import type { KubeClient } from './client.ts'
 import { type Event, eventType } from './core-types.ts'
 import { isNotFound } from './error.ts'
@@ -11,7 +12,7 @@ export interface EventRecord {
   readonly type: 'Normal' | 'Warning'
   /** PascalCase, past tense, stable. */
   readonly reason: string
-  /** For people; cut to 1,024 characters. */
+  /** For people; cut to 1 KiB. */
   readonly note: string
   /** What was done, a verb. Default: the reason. */
   readonly action?: string | undefined
@@ -36,6 +37,8 @@ export interface EventRecorderOptions {
 const seriesMillis = 6 * 60_000
 const seriesLimit = 4_096
 const writeTimeoutMillis = 10_000
+/** The server refuses a longer note. */
+const noteBytes = 1024
 
 interface Series {
   readonly event: Event
@@ -130,7 +133,7 @@ export class EventRecorder {
       type: record.type,
       reason: record.reason.slice(0, 128),
       action: (record.action ?? record.reason).slice(0, 128),
-      note: cutNote(record.note),
+      note: shortenToBytes(record.note, noteBytes),
       regarding: { ...ref, namespace },
       reportingController: this.#options.controller,
       reportingInstance: this.#options.instance.slice(0, 128),
@@ -157,13 +160,4 @@ export class EventRecorder {
     }
     this.#writing = undefined
   }
-}
-
-const longestNote = 1_024
-
-/** The server refuses a longer note, by bytes. */
-function cutNote(note: string): string {
-  if (Buffer.byteLength(note) <= longestNote) return note
-  const bytes = Buffer.from(note).subarray(0, longestNote - 3)
-  return `${bytes.toString('utf8').replace(/\uFFFD+$/, '')}…`
 }

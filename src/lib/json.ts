@@ -1,3 +1,5 @@
+import { compareText } from './text.ts'
+
 /** A value that JSON can carry. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
@@ -29,7 +31,7 @@ function sortKeys(value: unknown): unknown {
   if (!isJsonObject(value)) return value
   const sorted = Object.entries(value)
     .filter(([, child]) => child !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .sort(([a], [b]) => compareText(a, b))
     .map(([key, child]) => [key, sortKeys(child)])
   return Object.fromEntries(sorted)
 }

@@ -1,5 +1,6 @@
 import type { Disposition, PlanContent } from '../api/automation-graph-plan.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { shorten } from '../lib/text.ts'
 
 /** Length that a status keeps. */
 const maxLength = 256
@@ -19,8 +20,7 @@ export function describeChanges(content: DeepReadonly<Pick<PlanContent, 'disposi
   const changes = content.dispositions
     .filter(({ kind }) => kind !== 'AutomationProgram')
     .flatMap((disposition) => describeOne(disposition) ?? [])
-  const text = changes.length === 0 ? 'no changes' : changes.join('; ')
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`
+  return changes.length === 0 ? 'no changes' : shorten(changes.join('; '), maxLength)
 }
 
 function describeOne({ action, kind, name, fields }: DeepReadonly<Disposition>): string | undefined {

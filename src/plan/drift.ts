@@ -1,6 +1,7 @@
 import type { AutomationSpec } from '../api/automation.ts'
 import { isJsonObject, sameJson } from '../lib/json.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { compareText } from '../lib/text.ts'
 import type { ManagedSpec } from './managed-spec.ts'
 
 const managedFields = ['triggers', 'target', 'environment', 'serviceAccountName'] as const
@@ -8,11 +9,7 @@ const managedFields = ['triggers', 'target', 'environment', 'serviceAccountName'
 /** The managed fields of a spec, the others left out. */
 export function managedFieldsOf(spec: DeepReadonly<AutomationSpec>): DeepReadonly<ManagedSpec> {
   const { triggers, target, environment, serviceAccountName } = spec
-  return { triggers: triggers.toSorted(byId), target, environment, serviceAccountName }
-}
-
-function byId(a: { readonly id: string }, b: { readonly id: string }): number {
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
+  return { triggers: triggers.toSorted((a, b) => compareText(a.id, b.id)), target, environment, serviceAccountName }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type OutcomeKind, type StepOutcome, terminalOutcomeKinds } from '../api/automation-firing.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { shorten } from '../lib/text.ts'
 
 type Outcome = DeepReadonly<StepOutcome>
 
@@ -40,6 +41,7 @@ export function failed(reason: string, message: string | undefined): StepOutcome
   }
 }
 
+/** The message, as long as a step outcome keeps it. */
 export function cutMessage(message: string): string {
-  return message.length > messageLimit ? `${message.slice(0, messageLimit - 1)}…` : message
+  return shorten(message, messageLimit)
 }

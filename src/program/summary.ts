@@ -1,6 +1,7 @@
 import type { AutomationFiringStatus, StepOutcome } from '../api/automation-firing.ts'
 import type { Content } from '../api/fields.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { shorten } from '../lib/text.ts'
 import { isFailure } from './outcomes.ts'
 import type { Pass } from './pass.ts'
 import { camelCase, type StepReason } from './reasons.ts'
@@ -34,13 +35,13 @@ export function summarize(pass: Pass): Summary {
   if (pass.inFlight.length > 0 || pass.isBlocked) {
     const waiting = waitingFor(pass)
     return {
-      current: cutCurrent(pass.inFlight.join(', ')),
+      current: shorten(pass.inFlight.join(', '), currentLimit),
       ...(waiting !== undefined && { waiting }),
       ...(cause !== undefined && { failure: cause }),
     }
   }
   if (failure !== undefined && cause !== undefined) {
-    return { current: cutCurrent(failure.id), result: resultOfFailures(pass), failure: cause }
+    return { current: shorten(failure.id, currentLimit), result: resultOfFailures(pass), failure: cause }
   }
   const output = finalOutput(pass)
   return { current: '', result: 'completed', ...(output !== undefined && { output: pass.budget.repeat(output) }) }
@@ -93,8 +94,4 @@ function finalOutput(pass: Pass): DeepReadonly<Content> | undefined {
   const withOutput = pass.steps.filter(({ id }) => pass.outcomes.get(id)?.output !== undefined)
   const last = withOutput.findLast(({ kind }) => kind === 'agent') ?? withOutput.at(-1)
   return last && pass.outcomes.get(last.id)?.output
-}
-
-function cutCurrent(text: string): string {
-  return text.length > currentLimit ? `${text.slice(0, currentLimit - 1)}…` : text
 }

@@ -14,9 +14,6 @@ import { nextMove, type ProgramTools } from './automation-firing/program.ts'
 import { sessionFor } from './automation-firing/session-object.ts'
 import { type FiringNews, firingStatus } from './automation-firing/status.ts'
 
-/** Characters of an event's note. */
-const noteLimit = 1024
-
 type Result = ReconcileResult<AutomationFiringStatus>
 
 /**
@@ -43,7 +40,7 @@ async function pass(firing: Firing, context: ReconcileContext, tools: ProgramToo
   if (decision.kind === 'end') return reject(firing, decision, context.now)
   if (decision.kind === 'pending') return wait(firing, decision, context.now)
   const versions = decision.admission.pins.map(({ version }) => version).join(', ')
-  const note = `Admitted with ${versions}.`.slice(0, noteLimit)
+  const note = `Admitted with ${versions}.`
   return {
     status: firingStatus(firing, { phase: 'Running', admission: decision.admission }, context.now),
     events: [{ type: 'Normal', reason: 'Admitted', note, action: 'Admit' }],
@@ -81,7 +78,7 @@ function reject(firing: Firing, { phase, reason, message }: Rejection, now: Date
   const result = phase === 'Failed' ? 'failed' : undefined
   return {
     status: firingStatus(firing, { phase, reason, message, result }, now),
-    events: [{ type: 'Warning', reason, note: message.slice(0, noteLimit), action: 'Admit' }],
+    events: [{ type: 'Warning', reason, note: message, action: 'Admit' }],
   }
 }
 
@@ -114,7 +111,7 @@ function newsOf({ result, failure, waiting, output }: Advance): FiringNews {
 function startEvents({ sessions }: Advance): EventInput[] {
   return sessions.map(({ step, missing }) => {
     const lacks = missing.length === 0 ? '' : ` The event lacks ${missing.join(', ')}: left empty in the prompt.`
-    const note = `Step ${step} started.${lacks}`.slice(0, noteLimit)
+    const note = `Step ${step} started.${lacks}`
     return { type: 'Normal', reason: 'StepStarted', note, action: 'Start' }
   })
 }
@@ -128,7 +125,7 @@ function endEvents(
   const recorded = firing.status?.steps ?? {}
   const isNew = Object.entries(outcomes).some(([id, { kind }]) => kind === 'failed' && recorded[id]?.kind !== 'failed')
   if (isNew && failure !== undefined) {
-    events.push({ type: 'Warning', reason: 'StepFailed', note: failure.message.slice(0, noteLimit), action: 'Advance' })
+    events.push({ type: 'Warning', reason: 'StepFailed', note: failure.message, action: 'Advance' })
   }
   if (phase === 'Succeeded') {
     events.push({
@@ -139,10 +136,10 @@ function endEvents(
     })
   }
   if (phase === 'Failed' || phase === 'Cancelled') {
-    events.push({ type: 'Warning', reason: phase, note: `${reason}: ${message}`.slice(0, noteLimit), action: 'End' })
+    events.push({ type: 'Warning', reason: phase, note: `${reason}: ${message}`, action: 'End' })
   }
   if (phase === 'Waiting' && firing.status?.reason !== reason) {
-    events.push({ type: 'Warning', reason: reason ?? phase, note: (message ?? '').slice(0, noteLimit), action: 'Wait' })
+    events.push({ type: 'Warning', reason: reason ?? phase, note: message ?? '', action: 'Wait' })
   }
   return events
 }

@@ -63,7 +63,7 @@ function rejected(graph: Graph, { errors, warnings }: RejectedGraph, now: Date):
   }
   const news = !sameJson(before ?? [], status.errors)
   const note = `The document does not compile: ${errors.length} errors, the first ${errors[0]?.code}: ${errors[0]?.detail}`
-  return { status, events: news ? [{ type: 'Warning', reason: 'CompileFailed', note: note.slice(0, 1024) }] : [] }
+  return { status, events: news ? [{ type: 'Warning', reason: 'CompileFailed', note }] : [] }
 }
 
 async function planned(
@@ -107,8 +107,7 @@ async function planned(
       planSequence: Math.max(choice.sequence, choice.plan === undefined ? 0 : sequenceOf(choice.plan)),
       plan: choice.name,
       changes: describeChanges(current.plan.content),
-      ...optional('applied', appliedStatus(applied)),
-      ...optional('drift', driftText(current)),
+      ...(applied !== undefined && { applied: appliedStatus(applied), drift: driftText(current) }),
       errors: [],
       warnings: compiled.warnings.slice(0, 100),
       conditions: plannedConditions(graph, current, context.now),
@@ -131,10 +130,6 @@ function awaitReferences(graph: Graph, { blockers }: PlanContent, { read, now }:
   const left = Date.parse(changedAt) + referencesGraceMillis - now.getTime()
   if (left <= 0) return
   throw new Wait('AwaitingReferences', missing.map(({ detail }) => detail).join(' '), left)
-}
-
-function optional<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {
-  return (value === undefined ? {} : { [key]: value }) as { [key in K]?: V }
 }
 
 function currentPlan({ plan }: PlanChoice, content: PlanContent) {
@@ -237,7 +232,7 @@ function unusedPrograms(
 function plannedEvent(name: string, content: PlanContent): EventInput {
   if (content.blockers.length > 0) {
     const details = content.blockers.map(({ detail }) => detail).join(' ')
-    return { type: 'Warning', reason: 'PlanBlocked', note: `Plan ${name} is blocked: ${details}`.slice(0, 1024) }
+    return { type: 'Warning', reason: 'PlanBlocked', note: `Plan ${name} is blocked: ${details}` }
   }
   return { type: 'Normal', reason: 'Planned', note: `Plan ${name}: ${describeChanges(content)}.` }
 }

@@ -1,4 +1,6 @@
 import type { Condition } from '../lib/object.ts'
+import { compareText, shortenToBytes } from '../lib/text.ts'
+import { secondsTime } from '../lib/time.ts'
 
 /** A condition as its author states it; the rest follows from the list it is put into. */
 export interface ConditionInput {
@@ -27,8 +29,8 @@ export function setCondition(list: Conditions, input: ConditionInput, generation
     type: input.type,
     status: input.status,
     reason: input.reason,
-    message: cutMessage(input.message),
-    lastTransitionTime: before?.status === input.status ? before.lastTransitionTime : toSeconds(now),
+    message: shortenToBytes(input.message, messageBytes),
+    lastTransitionTime: before?.status === input.status ? before.lastTransitionTime : secondsTime(now),
     observedGeneration: generation,
   }
   return sortConditions([...withoutCondition(list, input.type), condition])
@@ -86,21 +88,9 @@ export function settleConditions(before: Conditions, after: Conditions, ready: s
 }
 
 function sortConditions(list: readonly Condition[]): Condition[] {
-  return [...list].sort((a, b) => rank(a) - rank(b) || (a.type < b.type ? -1 : 1))
+  return [...list].sort((a, b) => rank(a) - rank(b) || compareText(a.type, b.type))
 }
 
 function rank(condition: Condition): number {
   return condition.type === 'Ready' || condition.type === 'Succeeded' ? 0 : 1
-}
-
-/** RFC 3339 in seconds, as `metav1.Time` is written. */
-function toSeconds(time: Date): string {
-  return `${time.toISOString().slice(0, 19)}Z`
-}
-
-function cutMessage(message: string): string {
-  if (Buffer.byteLength(message) <= messageBytes) return message
-  const room = messageBytes - Buffer.byteLength('…')
-  const { read } = new TextEncoder().encodeInto(message, new Uint8Array(room))
-  return `${message.slice(0, read)}…`
 }

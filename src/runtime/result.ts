@@ -33,7 +33,7 @@ export interface EventInput {
   readonly type: 'Normal' | 'Warning'
   /** PascalCase, past tense, stable. */
   readonly reason: string
-  /** For people, at most 1,024 characters. */
+  /** For people; cut to 1 KiB. */
   readonly note: string
   /** What was done, a verb: `Planned`, `Created`. Default: the reason. */
   readonly action?: string

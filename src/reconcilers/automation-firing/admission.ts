@@ -7,7 +7,7 @@ import { formatVersion, type Pin } from '../../api/program.ts'
 import { serviceAccountType } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'
-import { checkFiring, type Firing, type Pending, type Rejection, type Target } from './checks.ts'
+import { checkFiring, type Firing, failed, type Pending, type Rejection, type Target } from './checks.ts'
 
 /** The firing may run: what is frozen for it. */
 export interface Admitted {
@@ -139,8 +139,4 @@ async function principalOf(
     )
   }
   return { kind: 'frozen', value: { serviceAccountName, uid: found.metadata.uid ?? '' } }
-}
-
-function failed(reason: string, message: string): Rejection {
-  return { kind: 'end', phase: 'Failed', reason, message }
 }

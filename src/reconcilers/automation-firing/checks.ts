@@ -156,6 +156,7 @@ function checkReadiness({ metadata }: Firing, name: string, readiness: Readiness
   return failed('NotReady', `Automation ${name} is not ready: ${why} Then fire it again.`)
 }
 
-function failed(reason: string, message: string): Rejection {
+/** The end of a firing that nothing can start. */
+export function failed(reason: string, message: string): Rejection {
   return { kind: 'end', phase: 'Failed', reason, message }
 }

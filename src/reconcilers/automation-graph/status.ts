@@ -136,16 +136,14 @@ function inSyncCondition({ applied, automation, drift }: PlannedGraph): Conditio
   return { type, status: 'False', reason: 'Drifted', message }
 }
 
-/** The `Drift` column. */
-export function driftText({ applied, automation, drift }: PlannedGraph): string | undefined {
-  if (applied === undefined) return undefined
+/** The `Drift` column of a graph that is applied. */
+export function driftText({ automation, drift }: PlannedGraph): string {
   if (automation === undefined) return 'deleted'
   return drift.length === 0 ? 'none' : drift.join(', ')
 }
 
 /** What is applied, for the status. */
-export function appliedStatus(applied: Plan | undefined): AutomationGraphStatus['applied'] {
-  if (applied === undefined) return undefined
+export function appliedStatus(applied: Plan): NonNullable<AutomationGraphStatus['applied']> {
   const { revision, digest, graph } = applied.spec.content
   return { plan: applied.metadata.name, revision, digest, automation: graph }
 }

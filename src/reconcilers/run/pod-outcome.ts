@@ -1,5 +1,6 @@
 import type { RunCause } from '../../api/run.ts'
 import { containerNames, runnerExits } from '../../api/run-api.ts'
+import { camelCase } from '../../program/reasons.ts'
 import type { Observed, PodOutcome, Words } from './incarnation.ts'
 import { blockedStart } from './pod-blocked.ts'
 import { loss } from './pod-loss.ts'
@@ -59,11 +60,6 @@ function success({ job, pod, result }: Observed): PodOutcome | undefined {
     exitCode: 0,
     startedAt,
   }
-}
-
-/** `output_not_utf8` → `OutputNotUtf8`: the code of a result as a reason. */
-function camelCase(code: string): string {
-  return code.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase())
 }
 
 function memory({ pod }: Observed): PodOutcome | undefined {

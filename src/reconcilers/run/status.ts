@@ -2,6 +2,7 @@ import type { Incarnation, RunCause, RunStatus } from '../../api/run.ts'
 import { formatSpan } from '../../lib/duration.ts'
 import type { Condition } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { secondsTime } from '../../lib/time.ts'
 import { conditionOf, setCondition } from '../../runtime/conditions.ts'
 import type { EventInput, ReconcileResult } from '../../runtime/result.ts'
 import type { Ended, Lost, UnderWay } from './incarnation.ts'
@@ -38,7 +39,7 @@ export function settle(
   phase: 'Succeeded' | 'Failed' | 'Indeterminate' = phaseOfEnd(outcome),
 ): Pick<ReconcileResult<RunStatus>, 'status' | 'events'> {
   const startedAt = run.status?.startedAt ?? outcome.startedAt
-  const settledAt = `${now.toISOString().slice(0, 19)}Z`
+  const settledAt = secondsTime(now)
   const { reason, message } = outcome
   const verdict = { Succeeded: 'True', Failed: 'False', Indeterminate: 'Unknown' } as const
   const exitCode = outcome.kind === 'succeeded' ? 0 : outcome.exitCode
