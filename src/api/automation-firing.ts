@@ -25,7 +25,7 @@ export const automationFiringSpec = z
       .describe('The Automation that is fired.'),
     trigger: z
       .enum(['schedule', 'event', 'manual'])
-      .describe('Class of what caused the firing (A-305). People make manual ones.'),
+      .describe('Class of what caused the firing. People make manual ones.'),
     entry: z
       .string()
       .min(1)
@@ -80,7 +80,7 @@ const admission = z.strictObject({
     .optional()
     .describe('The program that runs.'),
   agent: agentTarget.optional().describe('The one agent that runs, where there is no program.'),
-  pins: z.array(pin).max(100).describe('Agent versions that run (A-317).'),
+  pins: z.array(pin).max(100).describe('Agent versions that run.'),
   environment: environmentSnapshot.describe('The Environment as it was.'),
   principal: principal.describe('Who the firing acts as.'),
   admittedAt: timeField('When the firing was admitted.'),
@@ -111,11 +111,7 @@ export const terminalOutcomeKinds = [
 
 const stepOutcome = z.strictObject({
   kind: z.enum(outcomeKinds).describe('Where the step stands.'),
-  reason: z
-    .string()
-    .max(128)
-    .optional()
-    .describe('Machine code of why; unknown codes are to be shown as they are (A-532).'),
+  reason: z.string().max(128).optional().describe('Machine code of why; unknown codes are to be shown as they are.'),
   message: messageField('The reason in words.').optional(),
   attempt: z.int().min(0).optional().describe('Number of the attempt, starting at 0.'),
   arm: z.enum(['continue', 'otherwise']).optional().describe('Arm that a decision took.'),
@@ -146,7 +142,7 @@ export const automationFiringStatus = z
     result: z
       .enum(['completed', 'failed', 'cancelled'])
       .optional()
-      .describe('Result of the program; absent while anything is pending (A-544).'),
+      .describe('Result of the program; absent while anything is pending.'),
     output: content.optional().describe('Output of the last agent step, or of the last step that made one.'),
     startedAt: timeField('When the firing was admitted.').optional(),
     settledAt: timeField('When it settled.').optional(),

@@ -107,7 +107,7 @@ export const automationGraphPlanStatus = z.strictObject({
   message: messageField('Why, and what to do next.').optional(),
   changes: z.string().max(256).optional().describe('What applying it does, in words.'),
   blockers: z.int().min(0).optional().describe('Number of blockers.'),
-  journal: z.array(journalEntry).max(100).optional().describe('What applying did, in order (A-035).'),
+  journal: z.array(journalEntry).max(100).optional().describe('What applying did, in order.'),
   conditions,
 })
 export type AutomationGraphPlanStatus = z.infer<typeof automationGraphPlanStatus>

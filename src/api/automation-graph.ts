@@ -30,6 +30,9 @@ export const graphError = z.strictObject({
 })
 export type GraphError = z.infer<typeof graphError>
 
+/** Characters of `status.drift`. */
+export const driftLimit = 1024
+
 export const automationGraphStatus = z.strictObject({
   observedGeneration,
   revision: z.int().min(1).optional().describe('Generation at which the document last changed.'),
@@ -45,12 +48,12 @@ export const automationGraphStatus = z.strictObject({
       automation: objectName('The Automation it made.'),
     })
     .optional()
-    .describe('What is applied: the graph-managed resource and where it came from (A-048).'),
+    .describe('What is applied: the graph-managed resource and where it came from.'),
   drift: z
     .string()
-    .max(1024)
+    .max(driftLimit)
     .optional()
-    .describe('None, or the fields of the Automation that differ from what was applied.'),
+    .describe('none, deleted, or the fields of the Automation that differ from what was applied.'),
   errors: z.array(graphError).max(100).optional().describe('Everything the compiler refuses in the current document.'),
   warnings: z.array(graphError).max(100).optional().describe('What the compiler accepts but advises against.'),
   conditions,

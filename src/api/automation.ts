@@ -17,7 +17,7 @@ const trigger = z.strictObject({
   kind: z.enum(triggerKinds).describe('What starts a firing.'),
   cron: z.string().max(256).optional().describe('schedule: five fields or a macro.'),
   timezone: z.string().max(64).optional().describe('schedule: IANA time zone.'),
-  at: z.string().max(64).optional().describe('schedule_once: the instant, in UTC with milliseconds (A-202).'),
+  at: z.string().max(64).optional().describe('schedule_once: the instant, in UTC with milliseconds.'),
 })
 export type AutomationTrigger = z.infer<typeof trigger>
 
@@ -53,7 +53,7 @@ export const automationSpec = z.strictObject({
     'x-kubernetes-list-type': 'atomic',
   }),
   target,
-  environment: objectName('Environment in which every step runs (A-161).'),
+  environment: objectName('Environment in which every step runs.'),
   serviceAccountName: objectName('ServiceAccount the automation acts as.'),
   paused: z
     .boolean()
@@ -84,15 +84,21 @@ export const automationSpec = z.strictObject({
 })
 export type AutomationSpec = z.infer<typeof automationSpec>
 
+/** Firings of one Automation that may be under way at once. */
+export const maxActiveFirings = 100
+
 const firingReference = z.strictObject({
   name: objectName('Name of the AutomationFiring.'),
   uid: uidField('Its UID.'),
 })
 export type FiringReference = z.infer<typeof firingReference>
 
+/** Entries of `status.readiness`: a program may have more pins than that. */
+export const readinessLimit = 64
+
 const readinessEntry = z.strictObject({
   check: z.string().max(128).describe('What was checked.'),
-  state: z.enum(['Failed', 'Unknown']).describe('Unknown blocks as a failure does (A-151).'),
+  state: z.enum(['Failed', 'Unknown']).describe('Unknown blocks as a failure does.'),
   message: messageField('What is wrong and what to do about it.'),
 })
 export type ReadinessEntry = z.infer<typeof readinessEntry>
@@ -101,17 +107,17 @@ export const automationStates = ['Active', 'Paused', 'NotReady'] as const
 
 export const automationStatus = z.strictObject({
   observedGeneration,
-  state: z.enum(automationStates).optional().describe('Active, Paused or NotReady.'),
+  state: z.enum(automationStates).optional().describe('Whether it may start firings.'),
   trigger: z.string().max(512).optional().describe('The triggers in words.'),
   next: z.string().max(128).optional().describe('When the schedule is due next, in words.'),
   readiness: z
     .array(readinessEntry)
-    .max(64)
+    .max(readinessLimit)
     .optional()
     .describe('Each check that failed or could not be made; nothing new starts while there is one.'),
   active: z
     .array(firingReference)
-    .max(100)
+    .max(maxActiveFirings)
     .optional()
     .describe('Firings that were started and have not settled. A firing runs only while its name stands here.'),
   last: z

@@ -40,9 +40,12 @@ export function timeField(description: string): z.ZodString {
   return z.string().max(40).meta({ description, format: 'date-time' })
 }
 
+/** Characters of a {@link messageField}. */
+export const messageLimit = 4096
+
 /** Text for people. */
 export function messageField(description: string): z.ZodString {
-  return z.string().max(4096).describe(description)
+  return z.string().max(messageLimit).describe(description)
 }
 
 /** Labels, annotations, node selectors and other short maps of texts. */

@@ -188,7 +188,7 @@ export type GraphEdge = z.infer<typeof edge>
 
 /** Members of the document, for the spec of an AutomationGraph. */
 export const documentFields = {
-  environment: objectName('Environment in which every step runs (A-073).'),
+  environment: objectName('Environment in which every step runs.'),
   serviceAccountName: objectName('ServiceAccount the automation acts as. Naming it needs the verb use on it.'),
   nodes: z
     .array(node)

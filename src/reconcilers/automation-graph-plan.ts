@@ -6,8 +6,10 @@ import type {
   JournalEntry,
   PlanPhase,
 } from '../api/automation-graph-plan.ts'
+import { messageLimit } from '../api/fields.ts'
 import { isControlledBy } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { shorten } from '../lib/text.ts'
 import { describeChanges } from '../plan/describe.ts'
 import { drift } from '../plan/drift.ts'
 import type { ManagedSpec } from '../plan/managed-spec.ts'
@@ -121,7 +123,7 @@ function statusOf(plan: Plan, phase: PlanPhase, message: string, now: Date): Aut
   return {
     observedGeneration: generation,
     phase,
-    message,
+    message: shorten(message, messageLimit),
     changes: describeChanges(plan.spec.content),
     blockers: plan.spec.content.blockers.length,
     conditions: setCondition(

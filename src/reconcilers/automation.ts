@@ -1,4 +1,4 @@
-import type { Automation, AutomationStatus, FiringReference } from '../api/automation.ts'
+import { type Automation, type AutomationStatus, type FiringReference, maxActiveFirings } from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
 import { keyOf } from '../lib/object.ts'
@@ -12,9 +12,6 @@ import { hasSchedule } from '../schedule/trigger-rules.ts'
 import { readinessOf } from './automation/readiness.ts'
 import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
-
-/** Firings of one Automation that may be under way at once. */
-export const maxActive = 100
 
 type Firing = DeepReadonly<AutomationFiring>
 
@@ -81,7 +78,7 @@ export function activeFirings(
     .filter(({ metadata }) => !started.has(metadata.uid ?? '') && metadata.deletionTimestamp === undefined)
     .sort(byAge)
     .map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }))
-  return [...kept, ...waiting].slice(0, Math.max(maxActive, kept.length))
+  return [...kept, ...waiting].slice(0, Math.max(maxActiveFirings, kept.length))
 }
 
 function byAge(a: Firing, b: Firing): number {

@@ -1,10 +1,9 @@
-import type { Automation, AutomationTrigger } from '../../api/automation.ts'
+import { type Automation, type AutomationTrigger, maxActiveFirings } from '../../api/automation.ts'
 import type { AutomationFiring, FiringPhase } from '../../api/automation-firing.ts'
 import { inlineEventLimitBytes } from '../../api/fields.ts'
 import { firingName, manualKey } from '../../lib/names.ts'
 import { controllerOf } from '../../lib/owner-references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
-import { maxActive } from '../automation.ts'
 
 export type Firing = DeepReadonly<AutomationFiring>
 export type Target = DeepReadonly<Automation>
@@ -136,8 +135,8 @@ function checkState(firing: Firing, { metadata, spec, status }: Target, now: Dat
     }
   }
   if (status.state === 'NotReady') return checkReadiness(firing, name, status.readiness ?? [], now)
-  if ((status.active?.length ?? 0) >= maxActive) {
-    const message = `Automation ${name} has ${maxActive} firings under way; this one starts when one of them ends.`
+  if ((status.active?.length ?? 0) >= maxActiveFirings) {
+    const message = `Automation ${name} has ${maxActiveFirings} firings under way; this one starts when one of them ends.`
     return { kind: 'pending', reason: 'TooManyActive', message }
   }
   return { kind: 'pending', reason: 'AwaitingStart', message: `It waits to be started by Automation ${name}.` }

@@ -1,8 +1,14 @@
 import type { Automation } from '../../api/automation.ts'
-import type { AutomationGraph, AutomationGraphStatus, GraphError } from '../../api/automation-graph.ts'
+import {
+  type AutomationGraph,
+  type AutomationGraphStatus,
+  driftLimit,
+  type GraphError,
+} from '../../api/automation-graph.ts'
 import type { AutomationGraphPlan, PlanContent } from '../../api/automation-graph-plan.ts'
 import type { Condition } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { shorten } from '../../lib/text.ts'
 import {
   type ConditionInput,
   conditionOf,
@@ -139,7 +145,7 @@ function inSyncCondition({ applied, automation, drift }: PlannedGraph): Conditio
 /** The `Drift` column of a graph that is applied. */
 export function driftText({ automation, drift }: PlannedGraph): string {
   if (automation === undefined) return 'deleted'
-  return drift.length === 0 ? 'none' : drift.join(', ')
+  return drift.length === 0 ? 'none' : shorten(drift.join(', '), driftLimit)
 }
 
 /** What is applied, for the status. */

@@ -1,5 +1,5 @@
 import { agent, agentVersion } from '../../api/agent.ts'
-import type { AutomationSpec, ReadinessEntry } from '../../api/automation.ts'
+import { type AutomationSpec, type ReadinessEntry, readinessLimit } from '../../api/automation.ts'
 import { automationProgram } from '../../api/automation-program.ts'
 import { environment } from '../../api/environment.ts'
 import type { Pin } from '../../api/program.ts'
@@ -20,7 +20,7 @@ type Check = (subject: ReadinessSubject, read: Reader) => ReadinessEntry[]
 
 const checks: readonly Check[] = [
   checkTriggerSettings,
-  checkConcurrency,
+  checkSettings,
   checkEnvironment,
   checkServiceAccount,
   checkAgentTarget,
@@ -32,7 +32,7 @@ const checks: readonly Check[] = [
  * as a failure does (A-151). Owned by the manager alone (A-160).
  */
 export function readinessOf(subject: ReadinessSubject, read: Reader): ReadinessEntry[] {
-  return checks.flatMap((check) => check(subject, read))
+  return checks.flatMap((check) => check(subject, read)).slice(0, readinessLimit)
 }
 
 function failed(check: string, message: string): ReadinessEntry {
@@ -48,10 +48,17 @@ function checkTriggerSettings({ spec }: ReadinessSubject): ReadinessEntry[] {
 }
 
 /** A capability that this release does not run is refused, never ignored (A-011). */
-function checkConcurrency({ spec }: ReadinessSubject): ReadinessEntry[] {
-  if (spec.concurrencyPolicy === undefined || spec.concurrencyPolicy === 'Allow') return []
-  const message = `concurrencyPolicy ${spec.concurrencyPolicy} is not run by this release; use Allow.`
-  return [failed('concurrencyPolicy', message)]
+function checkSettings({ spec }: ReadinessSubject): ReadinessEntry[] {
+  const refused: ReadinessEntry[] = []
+  if (spec.concurrencyPolicy !== undefined && spec.concurrencyPolicy !== 'Allow') {
+    const message = `concurrencyPolicy ${spec.concurrencyPolicy} is not run by this release; use Allow.`
+    refused.push(failed('concurrencyPolicy', message))
+  }
+  if (spec.history !== undefined) {
+    const message = 'history is not run by this release, which keeps every firing; remove it.'
+    refused.push(failed('history', message))
+  }
+  return refused
 }
 
 /** A-159: the Environment exists and is live. */

@@ -1,7 +1,9 @@
+import { messageLimit } from '../../api/fields.ts'
 import type { Incarnation, RunCause, RunStatus } from '../../api/run.ts'
 import { formatSpan } from '../../lib/duration.ts'
 import type { Condition } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { shorten } from '../../lib/text.ts'
 import { secondsTime } from '../../lib/time.ts'
 import { conditionOf, setCondition } from '../../runtime/conditions.ts'
 import type { EventInput, ReconcileResult } from '../../runtime/result.ts'
@@ -120,7 +122,7 @@ function phaseOfEnd(outcome: Ended): 'Succeeded' | 'Failed' | 'Indeterminate' {
 
 /** The message with what a program said about it. */
 function spoken({ message, detail }: { readonly message: string; readonly detail?: string }): string {
-  return detail === undefined ? message : `${message}: ${detail}`
+  return shorten(detail === undefined ? message : `${message}: ${detail}`, messageLimit)
 }
 
 type ConditionWords = Pick<Condition, 'status' | 'reason' | 'message'>

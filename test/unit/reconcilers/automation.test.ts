@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { maxActiveFirings } from '../../../src/api/automation.ts'
 import type { AutomationFiring, FiringPhase } from '../../../src/api/automation-firing.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
-import { activeFirings, maxActive } from '../../../src/reconcilers/automation.ts'
+import { activeFirings } from '../../../src/reconcilers/automation.ts'
 
 function firing(number: number, phase?: FiringPhase, deleted = false): AutomationFiring {
   return {
@@ -63,7 +64,7 @@ describe('starting firings of an Automation', () => {
         )
         expect(new Set(active.map(({ uid }) => uid)).size).toBe(active.length)
         expect(active.slice(0, running.length)).toEqual(running)
-        expect(active.length).toBeLessThanOrEqual(Math.max(maxActive, running.length))
+        expect(active.length).toBeLessThanOrEqual(Math.max(maxActiveFirings, running.length))
       }),
     )
   })

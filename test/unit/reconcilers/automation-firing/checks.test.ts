@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { maxActiveFirings } from '../../../../src/api/automation.ts'
 import { firingName, manualKey } from '../../../../src/lib/names.ts'
 import { deepFreeze } from '../../../../src/lib/readonly.ts'
-import { maxActive } from '../../../../src/reconcilers/automation.ts'
 import { checkFiring } from '../../../../src/reconcilers/automation-firing/checks.ts'
 import { aFiring, anAutomation } from '../../../kit/builders.ts'
 
@@ -106,7 +106,7 @@ describe('whether a firing starts', () => {
   })
 
   it('waits where a hundred are active', () => {
-    const active = Array.from({ length: maxActive }, (_, n) => ({ name: `f${n}`, uid: `uid-${n}` }))
+    const active = Array.from({ length: maxActiveFirings }, (_, n) => ({ name: `f${n}`, uid: `uid-${n}` }))
     expect(check({}, { status: { ...ready, active } })).toMatchObject({ kind: 'pending', reason: 'TooManyActive' })
   })
 })
