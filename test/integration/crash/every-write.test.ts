@@ -63,4 +63,12 @@ describe('a manager that is killed at a write', () => {
     const kinds = (writes: readonly ToldWrite[]) => new Set(writes.map(({ verb, kind }) => `${verb} ${kind}`))
     expect(kinds(died)).toEqual(kinds(managers[0]?.writes ?? []))
   }, 1_800_000)
+
+  it('[A-301] [A-310] again and again, in every life, still comes to the same end', async () => {
+    // A manager begins with the two writes that keep the workspace; it dies soon after.
+    const { managers } = await tell(stage(), { dooms: [(life) => ({ at: 5 + (life % 4), moment: 'after' })] })
+    const lives = managers[0]?.lives.length ?? 0
+    console.log(`${lives} lives`)
+    expect(lives).toBeGreaterThan(5)
+  }, 240_000)
 })
