@@ -6,4 +6,6 @@ export const installation = {
   caSecret: 'graphwright-ca',
   /** Serving certificate of the gateway. Written by the manager, read by the gateway. */
   gatewayTlsSecret: 'graphwright-gateway-tls',
+  /** Lease that the managers elect their leader by. */
+  managerLease: 'graphwright-manager',
 } as const

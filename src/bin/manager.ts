@@ -1,22 +1,28 @@
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
 import { installation } from '../api/installation.ts'
 import { kinds } from '../api/kinds.ts'
+import { fieldManagers } from '../api/labels.ts'
 import { gatewayPort, podPaths } from '../api/run-api.ts'
 import { addControllers } from '../controllers/all.ts'
 import { KubeClient } from '../kube/client.ts'
 import { loadKubeConfig } from '../kube/config.ts'
-import { coreTypes, serviceType } from '../kube/core-types.ts'
+import { coreTypes, leaseType, serviceType } from '../kube/core-types.ts'
+import { electionTiming } from '../kube/election.ts'
 import { EventRecorder } from '../kube/events.ts'
 import { whoAmI } from '../kube/identity.ts'
+import { KubeLease } from '../kube/lease.ts'
 import { Transport } from '../kube/transport.ts'
 import { version } from '../lib/version.ts'
 import { defaultJobRetentionSeconds, type JobSettings } from '../reconcilers/run/job-settings.ts'
-import { ensureCertificates, keepCertificates } from '../runtime/certificates.ts'
+import { confirmCertificates, ensureCertificates, keepCertificates } from '../runtime/certificates.ts'
 import { systemClock } from '../runtime/clock.ts'
 import { ContentClient } from '../runtime/content-client.ts'
+import { Elector } from '../runtime/elector.ts'
 import { startHealthServer } from '../runtime/health.ts'
-import { createLogger, type Logger, type LogLevel } from '../runtime/log.ts'
+import { Leadership, type LeadershipOptions } from '../runtime/leadership.ts'
+import { createLogger, type LogLevel } from '../runtime/log.ts'
 import { Manager, type ManagerOptions } from '../runtime/manager.ts'
 import { Metrics } from '../runtime/metrics.ts'
 import { WorkerSchemaValidator } from '../runtime/schema-validator.ts'
@@ -31,6 +37,8 @@ interface Flags {
   readonly metricsPort: number
   readonly logLevel: LogLevel
   readonly namespace: string
+  readonly leaderElect: boolean
+  readonly leaseNamespace: string
 }
 
 /**
@@ -49,7 +57,12 @@ export async function run(args: readonly string[], options: Pick<ManagerOptions,
     instance: hostname(),
     onError: (message, error) => log.warn({ error, detail: message }, 'event was not recorded'),
   })
-  const { namespaces } = flags
+  const { namespace, namespaces } = flags
+  const leases = leaseTransport(metrics)
+  // What was learnt at the start may be weeks old when a process that stands by is elected.
+  const beforeLead = async () => {
+    await confirmCertificates(client, caPem, { namespace, clock: systemClock })
+  }
   const manager = new Manager({
     ...options,
     client,
@@ -58,6 +71,7 @@ export async function run(args: readonly string[], options: Pick<ManagerOptions,
     metrics,
     events,
     ...(namespaces !== undefined && { namespaces }),
+    ...(flags.leaderElect && { leadership: leadershipOf(flags, leases, { log, metrics, events, beforeLead }) }),
   })
   const health = await startHealthServer({
     port: flags.metricsPort,
@@ -66,27 +80,43 @@ export async function run(args: readonly string[], options: Pick<ManagerOptions,
   })
   const schemas = new WorkerSchemaValidator()
   schemas.warm()
-  const { caPem } = await ensureCertificates(client, { namespace: flags.namespace, clock: systemClock })
+  const { caPem } = await ensureCertificates(client, { namespace, clock: systemClock })
   const contents = new ContentClient({ url: flags.gatewayUrl, caPem, tokenFile: flags.tokenFile, clock: systemClock })
   addControllers(manager, {
     approver: await whoAmI(client),
     contents,
     schemas,
     jobs: await jobSettings(client, flags, caPem),
-    operatorNamespace: flags.namespace,
+    operatorNamespace: namespace,
   })
-  manager.addRunnable('certificates', (signal) => renewCertificates(client, flags.namespace, signal, log))
+  manager.addRunnable('certificates', async (signal) => {
+    const onError = (error: unknown) => log.warn({ error }, 'certificates could not be checked, trying again')
+    await keepCertificates(client, caPem, { namespace, clock: systemClock, signal, onError })
+  })
   shutdown.add('controllers', () => manager.stop())
   shutdown.add('schemas', () => schemas.close())
   shutdown.add('contents', () => contents.close())
   shutdown.add('health', () => health.close())
-  shutdown.add('api server', () => transport.close())
+  shutdown.add('api server', () => Promise.all([transport.close(), leases.close()]).then(() => {}))
   await manager.start()
 }
 
-function renewCertificates(client: KubeClient, namespace: string, signal: AbortSignal, log: Logger): Promise<void> {
-  const onError = (error: unknown) => log.warn({ error }, 'certificates could not be checked, trying again')
-  return keepCertificates(client, { namespace, clock: systemClock, signal, onError })
+/** Connections for the Lease alone: no list delays a renewal, and a dead one is noticed before the lead is lost. */
+function leaseTransport(metrics: Metrics): Transport {
+  return new Transport(loadKubeConfig(), {
+    pingMillis: electionTiming.attemptMillis,
+    onAnswer: (method, code) => metrics.requested(method, code),
+  })
+}
+
+function leadershipOf(flags: Flags, transport: Transport, options: Omit<LeadershipOptions, 'elector'>): Leadership {
+  const lease = new KubeLease(new KubeClient(transport, [leaseType]), {
+    namespace: flags.leaseNamespace,
+    name: installation.managerLease,
+    fieldManager: fieldManagers.manager,
+  })
+  const identity = `${hostname()}_${randomUUID()}`
+  return new Leadership({ ...options, elector: new Elector({ lease, identity, clock: systemClock, log: options.log }) })
 }
 
 /** What every Job is told: where the gateway is, and what an isolated pod must fail to reach. */
@@ -121,6 +151,8 @@ function parseFlags(args: readonly string[]): Flags {
       'token-file': { type: 'string', default: podPaths.token },
       'metrics-port': { type: 'string', default: '8080' },
       'log-level': { type: 'string', default: 'info' },
+      'leader-elect': { type: 'boolean', default: false },
+      'leader-election-namespace': { type: 'string', default: namespace },
     },
   })
   const runnerImage = values['runner-image']
@@ -133,5 +165,7 @@ function parseFlags(args: readonly string[]): Flags {
     metricsPort: portOf('--metrics-port', values['metrics-port']),
     logLevel: logLevelOf(values['log-level']),
     namespace,
+    leaderElect: values['leader-elect'],
+    leaseNamespace: values['leader-election-namespace'],
   }
 }

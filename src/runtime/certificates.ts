@@ -57,11 +57,27 @@ export async function ensureCertificates(client: KubeClient, options: Certificat
 }
 
 /**
+ * As {@link ensureCertificates}, for a process that was started with a CA: pods that it starts check the gateway by that.
+ * @throws {CertificateError} when the CA has another key by now: who was started with the old one has to start again
+ */
+export async function confirmCertificates(
+  client: KubeClient,
+  startedWith: string,
+  options: CertificatesOptions,
+): Promise<Certificates> {
+  const current = await ensureCertificates(client, options)
+  if (keyOf(current.caPem) === keyOf(startedWith)) return current
+  throw new CertificateReplaced('the CA was replaced by one with another key')
+}
+
+/**
  * Keeps the certificates fresh until the signal aborts. Failures are told and tried again a minute later.
- * @throws {CertificateError} when the CA got another key: who was started with the old one has to start again
+ * @param startedWith the CA, as PEM, that this process gives to others
+ * @throws {CertificateError} as {@link confirmCertificates}
  */
 export async function keepCertificates(
   client: KubeClient,
+  startedWith: string,
   options: CertificatesOptions & {
     readonly clock: Pick<Clock, 'now' | 'sleep'>
     readonly signal: AbortSignal
@@ -69,21 +85,19 @@ export async function keepCertificates(
   },
 ): Promise<void> {
   const { clock, signal } = options
-  let known: string | undefined
   while (!signal.aborted) {
-    const current = await ensureCertificates(client, options).catch((error: unknown) => {
+    const current = await confirmCertificates(client, startedWith, options).catch((error: unknown) => {
+      if (error instanceof CertificateReplaced) throw error
       if (!signal.aborted) options.onError(error)
       return undefined
     })
-    if (current !== undefined) {
-      known ??= keyOf(current.caPem)
-      if (known !== keyOf(current.caPem)) throw new CertificateError('the CA was replaced by one with another key')
-    }
     // Looks in at least once an hour, because somebody may have deleted a Secret.
     const due = current === undefined ? 0 : current.renewAt.getTime() - clock.now().getTime()
     await clock.sleep(Math.min(Math.max(due, 60_000), 3_600_000), signal).catch(() => {})
   }
 }
+
+class CertificateReplaced extends CertificateError {}
 
 /** What is wanted of one of our two Secrets. */
 interface Wanted {

@@ -5,6 +5,7 @@ import { Applied } from './applied.ts'
 import { type CacheOptions, Caches } from './caches.ts'
 import type { Clock } from './clock.ts'
 import type { ControllerSpec, StatusBase } from './controller.ts'
+import type { Leadership } from './leadership.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { EventInput, Reader } from './result.ts'
@@ -23,7 +24,9 @@ export interface ManagerOptions {
   readonly freeze?: boolean
   /** Crash tests stop the process at a write of their choice. */
   readonly faults?: Faults
-  /** A runnable failed: the process is of no use any more. Default: throws, which ends it. */
+  /** Only the elected process runs controllers and runnables; default: this one does. */
+  readonly leadership?: Leadership
+  /** A runnable failed, or the lead was lost: the process is of no use any more. Default: throws, which ends it. */
   readonly onFatal?: (error: unknown) => void
 }
 
@@ -48,12 +51,14 @@ export class Manager {
   readonly #runnables: Runnable[] = []
   readonly #stopRunnables = new AbortController()
   readonly #stopCaches = new AbortController()
+  /** Ends passes at work that are not waited for any longer. */
+  readonly #cutWork = new AbortController()
   readonly #running: Promise<void>[] = []
   #state: 'new' | 'starting' | 'running' | 'stopping' = 'new'
 
   constructor(options: ManagerOptions) {
     this.#options = options
-    const { client, clock, log, metrics, events, namespaces } = options
+    const { client, clock, log, metrics, events, namespaces, faults, leadership } = options
     this.#caches = new Caches({
       client,
       namespaces,
@@ -68,7 +73,7 @@ export class Manager {
     this.#shared = {
       client,
       caches: this.#caches,
-      writer: new Writer(client, options.faults),
+      writer: new Writer(client, { faults, mayWrite: leadership && (() => leadership.isHeld) }),
       applied: new Applied(),
       clock,
       log,
@@ -99,40 +104,72 @@ export class Manager {
     this.#runnables.push({ name, run })
   }
 
-  /** Fills the caches, then starts the controllers and runnables. Resolves when they run. */
+  /**
+   * Fills the caches, waits until this process is elected, then starts the controllers and runnables. Resolves when they
+   * run, or when the manager stops before.
+   */
   async start(): Promise<void> {
     if (this.#state !== 'new') throw new Error('a manager starts once')
     this.#state = 'starting'
     this.#keep('caches', this.#caches.start(this.#stopCaches.signal))
     await Promise.race([this.#caches.synced(), aborted(this.#stopCaches.signal)])
-    if (this.#stopCaches.signal.aborted) return
-    this.#lead()
+    if (this.#isStopping()) return
+    if ((await this.#isElected()) && !this.#isStopping()) this.#lead()
   }
 
   /** Why the process should get no traffic now; empty when it is ready. */
   problems(): string[] {
-    if (this.#state === 'stopping') return ['stopping']
-    return this.#caches.problems(this.#options.clock.now().getTime(), silenceMillis)
+    if (this.#isStopping()) return ['stopping']
+    const { clock, leadership } = this.#options
+    const problems = this.#caches.problems(clock.now().getTime(), silenceMillis)
+    return leadership?.problem === undefined ? problems : [...problems, leadership.problem]
   }
 
   /**
-   * Takes no more work, waits for what is in work up to the deadline, then stops runnables and caches and hands over the
-   * last events.
+   * Takes no more work, waits for what is in work up to the deadline, then stops runnables and caches, gives the lead up
+   * and hands over the last events.
    */
   async stop(drainMillis: number = defaultDrainMillis): Promise<void> {
-    if (this.#state === 'stopping') return
+    if (this.#isStopping()) return
     this.#state = 'stopping'
-    const deadline = new AbortController()
-    const cancel = this.#options.clock.after(drainMillis, () => deadline.abort())
-    await Promise.all(this.#workers.map((worker) => worker.stop(deadline.signal)))
+    const { clock, events, leadership } = this.#options
+    const cancel = clock.after(drainMillis, () => this.#cutWork.abort())
+    await Promise.all(this.#workers.map((worker) => worker.stop(this.#cutWork.signal)))
     cancel()
     this.#stopRunnables.abort()
     this.#stopCaches.abort()
-    await Promise.race([Promise.all(this.#running), this.#options.clock.sleep(lastWordsMillis)])
-    await this.#options.events.flush()
+    const ended = Promise.all(this.#running).then(() => true)
+    const hasEnded = await Promise.race([ended, clock.sleep(lastWordsMillis).then(() => false)])
+    await leadership?.leave(hasEnded)
+    await events.flush()
   }
 
-  /** What only one process at a time should do. With leader election, this waits for the lease; the caches do not. */
+  /** A method, because the state changes while others wait. */
+  #isStopping(): boolean {
+    return this.#state === 'stopping'
+  }
+
+  /** Waits for the lead. The caches are warm by then, so that the elected process works at once. */
+  async #isElected(): Promise<boolean> {
+    const { leadership } = this.#options
+    if (leadership === undefined) return true
+    try {
+      return await leadership.acquire(aborted(this.#stopCaches.signal), (error) => this.#lose(error))
+    } catch (error) {
+      this.#die('leader election', error)
+      return false
+    }
+  }
+
+  /** Nothing may be done any more: another process leads, or will in a moment. */
+  #lose(error: unknown): void {
+    this.#cutWork.abort()
+    for (const worker of this.#workers) void worker.stop(this.#cutWork.signal)
+    this.#stopRunnables.abort()
+    this.#die('leader election', error)
+  }
+
+  /** What only one process at a time should do. */
   #lead(): void {
     this.#state = 'running'
     for (const worker of this.#workers) this.#keep(worker.spec.name, worker.run())
@@ -146,7 +183,7 @@ export class Manager {
   }
 
   #die(name: string, error: unknown): void {
-    if (this.#state === 'stopping') {
+    if (this.#isStopping()) {
       this.#options.log.warn({ error, part: name }, 'failed while stopping')
       return
     }

@@ -26,6 +26,7 @@ export class Metrics {
   readonly #requests: Counter<'code' | 'method'>
   readonly #watchRestarts: Counter<'kind' | 'reason'>
   readonly #ownWriteSeconds: Histogram<'controller'>
+  readonly #leads: Gauge<'name'>
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -74,6 +75,7 @@ export class Metrics {
       ['controller'],
       passSeconds,
     )
+    this.#leads = this.#gauge('leader_election_master_status', '1 in the process that leads, by its Lease.', ['name'])
   }
 
   reconciled(controller: string, result: ReconcileOutcome, seconds: number): void {
@@ -101,6 +103,11 @@ export class Metrics {
 
   ownWriteWaited(controller: string, seconds: number): void {
     this.#ownWriteSeconds.observe({ controller }, seconds)
+  }
+
+  /** @param lease name of the Lease */
+  leads(lease: string, isLeading: boolean): void {
+    this.#leads.set({ name: lease }, isLeading ? 1 : 0)
   }
 
   /** Counts what happens in the queue of this controller. */

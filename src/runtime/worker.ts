@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
 import { isNotFound } from '../kube/error.ts'
-import { type KubeObject, type ObjectKey, type ObjectRef, type Resource, refOf } from '../lib/object.ts'
+import { type KubeObject, keyOf, type ObjectKey, type ObjectRef, type Resource, refOf } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Applied } from './applied.ts'
 import { jittered } from './back-off.ts'
@@ -50,6 +50,7 @@ export class Worker {
   readonly #world: World
   readonly #echoes = new Echoes()
   readonly #abort = new AbortController()
+  #isRunning = false
 
   constructor(spec: AnyController, options: WorkerOptions) {
     this.spec = spec
@@ -59,20 +60,25 @@ export class Worker {
     this.#world = worldOf(options.client, options.caches)
   }
 
-  /** Subscribes to the kinds that wake this controller's keys. Before the caches start. */
+  /**
+   * Subscribes to the kinds that wake this controller's keys. Before the caches start. What wakes keys before {@link run}
+   * is not kept: a process may stand by for weeks, and keys of what has come and gone would pile up.
+   */
   subscribe(): void {
     const { caches, log } = this.#options
     subscribe(
       this.spec,
       caches,
       log,
-      (key, priority) => this.#queue.add(key, priority),
+      (key, priority) => this.#isRunning && this.#queue.add(key, priority),
       ({ key, object }) => this.#echoes.isNews(key, object.metadata.resourceVersion),
     )
   }
 
-  /** Works until {@link stop}. The caches are synced. */
+  /** Works until {@link stop}, at first on everything there is. The caches are synced. */
   async run(): Promise<void> {
+    this.#isRunning = true
+    for (const { metadata } of this.#options.caches.list(this.spec.for)) this.#queue.add(keyOf(metadata), 'list')
     const count = this.spec.concurrency ?? defaultConcurrency
     await Promise.all(Array.from({ length: count }, () => this.#loop()))
   }

@@ -16,15 +16,21 @@ export interface Write {
  */
 export type Faults = (moment: 'before' | 'after', write: Write) => void | Promise<void>
 
+export interface WriterOptions {
+  readonly faults?: Faults | undefined
+  /** Asked before each write; default always. */
+  readonly mayWrite?: (() => boolean) | undefined
+}
+
 /** Every write of every controller goes through here. */
 export class Writer {
   readonly #client: KubeClient
-  readonly #faults: Faults | undefined
+  readonly #options: WriterOptions
   #count = 0
 
-  constructor(client: KubeClient, faults?: Faults) {
+  constructor(client: KubeClient, options: WriterOptions = {}) {
     this.#client = client
-    this.#faults = faults
+    this.#options = options
   }
 
   create(object: KubeObject, fieldManager: string): Promise<KubeObject> {
@@ -52,12 +58,15 @@ export class Writer {
   }
 
   async #write<R>(verb: Write['verb'], ref: ObjectRef, send: () => Promise<R>): Promise<R> {
-    if (this.#faults === undefined) return send()
+    const { faults, mayWrite } = this.#options
+    if (mayWrite?.() === false)
+      throw new Error(`${verb} of ${ref.kind} ${ref.name}: this process does not lead any more`)
+    if (faults === undefined) return send()
     this.#count += 1
     const write = { number: this.#count, verb, ref }
-    await this.#faults('before', write)
+    await faults('before', write)
     const answer = await send()
-    await this.#faults('after', write)
+    await faults('after', write)
     return answer
   }
 }

@@ -8,7 +8,13 @@ import { kinds } from '../../../src/api/kinds.ts'
 import { ContentFiles } from '../../../src/gateway/contents.ts'
 import { Gateway } from '../../../src/gateway/gateway.ts'
 import { type Secret, secretType, serviceType } from '../../../src/kube/core-types.ts'
-import { ensureCertificates, isIssuedBy, keepCertificates, serves } from '../../../src/runtime/certificates.ts'
+import {
+  confirmCertificates,
+  ensureCertificates,
+  isIssuedBy,
+  keepCertificates,
+  serves,
+} from '../../../src/runtime/certificates.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 import { silentLogger } from '../../../src/runtime/log.ts'
 import { freshNamespace, testClient } from '../../kit/control-plane.ts'
@@ -124,11 +130,12 @@ describe('certificates', () => {
 
   it('of a CA that somebody deleted end the process that was started with it', async () => {
     const namespace = await freshNamespace(client)
+    const { caPem } = await ensureCertificates(client, { namespace, clock: systemClock })
     const clock = later(0)
     const stop = new AbortController()
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)
-    const kept = keepCertificates(client, { namespace, clock, signal: stop.signal, onError })
+    const kept = keepCertificates(client, caPem, { namespace, clock, signal: stop.signal, onError })
     const ended = kept.catch((error: unknown) => error)
     await eventually(() => clock.pending === 1)
     await client.delete({ apiVersion: 'v1', kind: 'Secret', namespace, name: 'graphwright-ca' })
@@ -136,6 +143,15 @@ describe('certificates', () => {
     expect(await ended).toMatchObject({ name: 'CertificateError' })
     expect(errors).toEqual([])
     stop.abort()
+  })
+
+  it('of a CA that somebody deleted while a process stood by do not let it lead', async () => {
+    const namespace = await freshNamespace(client)
+    const { caPem } = await ensureCertificates(client, { namespace, clock: systemClock })
+    await confirmCertificates(client, caPem, { namespace, clock: later(2600) })
+    await client.delete({ apiVersion: 'v1', kind: 'Secret', namespace, name: 'graphwright-ca' })
+    const confirmed = confirmCertificates(client, caPem, { namespace, clock: systemClock })
+    await expect(confirmed).rejects.toThrow('the CA was replaced by one with another key')
   })
 })
 
