@@ -14,10 +14,10 @@ import {
 export type MissedOccurrences = DeepReadonly<NonNullable<AutomationSpec['missedOccurrences']>>
 
 /** What holds where `spec.missedOccurrences` is not set. */
-export const defaultMissedOccurrences: MissedOccurrences = { policy: 'Latest' }
+const defaultMissedOccurrences: MissedOccurrences = { policy: 'Latest' }
 
 /** How many missed occurrences `All` makes up for at most where `limit` is not set. */
-export const defaultMissedLimit = 100
+const defaultMissedLimit = 100
 
 /**
  * An occurrence is on time when it is looked at within this many milliseconds after its start and no later one is due as
@@ -36,7 +36,7 @@ export interface ScheduleState {
     readonly resumedAt?: Date | undefined
     readonly scheduleChangedAt?: Date | undefined
   }
-  readonly missed: MissedOccurrences
+  readonly missed?: MissedOccurrences | undefined
   readonly jitterSeconds: number
   /** UID of the Automation, from which the jitter is derived. */
   readonly identity: string
@@ -117,7 +117,7 @@ function newestDue(state: ScheduleState, base: Date): Date | undefined {
 }
 
 function decide(state: ScheduleState, base: Date, newest: Date): Pick<DueDecision, 'fire' | 'skipped'> {
-  const { schedule, missed } = state
+  const { schedule, missed = defaultMissedOccurrences } = state
   const isOnTime = state.now.getTime() - startFor(state, newest).getTime() <= onTimeMillis
   const lastMissed = isOnTime ? before(newest) : newest
   const skipped: Skipped[] = []

@@ -247,6 +247,13 @@ const nights: readonly (readonly [string, string, string, string, readonly strin
     ['2026-10-31T00:30-04:00', '2026-11-01T00:30-04:00 repeated', '2026-11-02T00:30-05:00'],
   ],
   [
+    'America/Havana',
+    '30 */23 1 11 *',
+    '2026-11-01T04:45Z',
+    '2026-11-03T00:00Z',
+    ['2026-11-01T00:30-05:00 repeated', '2026-11-01T23:30-05:00'],
+  ],
+  [
     'Europe/Berlin',
     '0 2-4 * * *',
     '2026-03-29T00:00Z',

@@ -104,6 +104,10 @@ describe('[A-234] what is made up for', () => {
     expect(said(dueOccurrences(stateOf(now, { missed })))).toEqual({ fire, skipped, watermark: '05:00', next: '06:00' })
   })
 
+  it('the newest, where nothing is said', () => {
+    expect(said(dueOccurrences(stateOf(late, { missed: undefined }))).fire).toEqual(['05:00'])
+  })
+
   it('a minute late is on time, a millisecond more is missed', () => {
     const missed: MissedOccurrences = { policy: 'None' }
     expect(dueOccurrences(stateOf('2026-12-01T01:01:00.000Z', { missed })).fire).toHaveLength(1)
