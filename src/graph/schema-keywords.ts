@@ -1,5 +1,5 @@
-import { RE2JS } from 're2js'
 import { isJsonObject } from '../lib/json.ts'
+import { linearPattern } from '../lib/linear-pattern.ts'
 
 /**
  * The JSON Schema keywords that an outputSchema may use (draft 2020-12), and what their values may be. A keyword that
@@ -77,15 +77,6 @@ export const keywords: ReadonlyMap<string, Keyword> = new Map<string, Keyword>([
 /** True for what can stand where a schema is expected. */
 export function isSchema(value: unknown): boolean {
   return typeof value === 'boolean' || isJsonObject(value)
-}
-
-/** The pattern on RE2, or undefined where RE2 does not know it. */
-function linearPattern(pattern: string): RE2JS | undefined {
-  try {
-    return RE2JS.compile(RE2JS.translateRegExp(pattern))
-  } catch {
-    return undefined
-  }
 }
 
 function nonEmptyList(value: unknown): string | undefined {

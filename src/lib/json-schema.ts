@@ -1,6 +1,6 @@
 import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { RE2JS } from 're2js'
+import { linearPattern } from './linear-pattern.ts'
 
 /** Why a schema of a user cannot be used. */
 export type SchemaProblem = 'schema_invalid' | 'schema_unsupported'
@@ -21,9 +21,7 @@ export type CheckValue = (value: unknown) => string | undefined
 
 /**
  * Prepares a JSON Schema of a user, draft 2020-12. Unknown keywords are refused, as a misspelled one would check
- * nothing; `format` is an annotation; references stay inside the schema. Patterns run on RE2, whose time is linear in
- * the text (`^(a+)+$` takes V8 ten seconds on 28 characters); what RE2 does not know, such as look-around and
- * back-references, is refused.
+ * nothing; `format` is an annotation; references stay inside the schema. Patterns must be such that RE2 knows.
  * Throws {@link SchemaError}. Both preparing and checking can take long: anything but a schema of our own belongs in a
  * worker with a limit.
  */
@@ -61,10 +59,8 @@ function compile(schema: object): ValidateFunction {
 
 /** What ajv calls instead of `new RegExp`. It tells patterns apart by their `toString`. */
 function linearRegExp(pattern: string): { test(text: string): boolean; toString(): string } {
-  let compiled: RE2JS
-  try {
-    compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
-  } catch {
+  const compiled = linearPattern(pattern)
+  if (compiled === undefined) {
     const message = `pattern ${JSON.stringify(pattern)} is not in RE2 syntax (no look-around, no back-references)`
     throw new SchemaError('schema_unsupported', message)
   }
