@@ -11,7 +11,7 @@ import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-a
 import { isSettledFiring } from '../reconcilers/automation-firing/phase.ts'
 import type { ProgramTools } from '../reconcilers/automation-firing/program.ts'
 import { summarizeFiring } from '../reconcilers/automation-firing/status.ts'
-import { createFiringReconciler } from '../reconcilers/automation-firing.ts'
+import { firingReconciler } from '../reconcilers/automation-firing.ts'
 import { type ControllerSpec, watch, watchOwned } from '../runtime/controller.ts'
 import type { Reader } from '../runtime/result.ts'
 
@@ -24,7 +24,7 @@ export function automationFiringController(
     for: automationFiring,
     ready: 'Succeeded',
     fieldManager: fieldManagers.manager,
-    reconcile: createFiringReconciler(tools),
+    reconcile: firingReconciler(tools),
     summarize: summarizeFiring,
     watches: [
       watchOwned(session, automationFiring),

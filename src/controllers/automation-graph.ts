@@ -9,7 +9,7 @@ import { fieldManagers } from '../api/labels.ts'
 import { serviceAccountType } from '../kube/core-types.ts'
 import { type KubeObject, keyOf, type ObjectKey } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
-import { createGraphReconciler } from '../reconcilers/automation-graph.ts'
+import { graphReconciler } from '../reconcilers/automation-graph.ts'
 import { type ControllerSpec, watch, watchOwned } from '../runtime/controller.ts'
 import type { Reader } from '../runtime/result.ts'
 
@@ -22,7 +22,7 @@ export function automationGraphController(approver: string): ControllerSpec<Auto
     for: automationGraph,
     ready: 'Ready',
     fieldManager: fieldManagers.manager,
-    reconcile: createGraphReconciler(approver),
+    reconcile: graphReconciler(approver),
     watches: [
       watchOwned(automationGraphPlan, automationGraph),
       watchOwned(automationProgram, automationGraph),

@@ -20,7 +20,7 @@ type Result = ReconcileResult<AutomationFiringStatus>
  * Runs firings: admits each once, when its Automation has started it, then advances its program until it has a result.
  * The admission is a write of its own, before anything takes effect; a Session is created before it is recorded.
  */
-export function createFiringReconciler(tools: ProgramTools): Reconcile<AutomationFiring, AutomationFiringStatus> {
+export function firingReconciler(tools: ProgramTools): Reconcile<AutomationFiring, AutomationFiringStatus> {
   return async (firing, context) => {
     if (isSettledFiring(firing)) return {}
     const apply = claim(firing, context)

@@ -39,7 +39,7 @@ type Result = ReconcileResult<AutomationGraphStatus>
  * what is applied. Applying a plan is the plan's own reconciler.
  * @param approver user name of this manager, which approves where `applyPolicy` is `Automatic`
  */
-export function createGraphReconciler(approver: string): Reconcile<AutomationGraph, AutomationGraphStatus> {
+export function graphReconciler(approver: string): Reconcile<AutomationGraph, AutomationGraphStatus> {
   return async (graph, context) => {
     const target = context.read.get(automation, keyOf(graph.metadata))
     const compiled = compileGraph(graph, target, context.now)

@@ -56,15 +56,10 @@ export function jobName(run: DeepReadonly<Run>, session: DeepReadonly<Session>, 
   return childName(run.spec.firing.uid, run.spec.step, item, attempt, run.spec.sequence, incarnation)
 }
 
-/**
- * Seconds that a pod of this session may take: what the environment allows, or less if the step asks for it.
- * @param spentSeconds what earlier incarnations used of the step's time
- */
-export function deadlineSeconds(session: DeepReadonly<Session>, spentSeconds = 0): number {
-  const allowed = session.spec.environment.spec.deadlineSeconds
-  const { timeoutSeconds } = session.spec
-  if (timeoutSeconds === undefined) return allowed
-  return Math.max(1, Math.min(allowed, timeoutSeconds - Math.floor(spentSeconds)))
+/** Seconds that a pod of this session may take: what the environment allows, or less if the step asks for it. */
+export function deadlineSeconds({ spec }: DeepReadonly<Session>): number {
+  const allowed = spec.environment.spec.deadlineSeconds
+  return Math.min(allowed, spec.timeoutSeconds ?? allowed)
 }
 
 /** Labels by which people find a Job and its pod. Nothing else of the Run's metadata is handed down. */

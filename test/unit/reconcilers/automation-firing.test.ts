@@ -7,7 +7,7 @@ import type { KubeObject } from '../../../src/lib/object.ts'
 import { ownedBy } from '../../../src/lib/owner-references.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
 import { summarizeFiring } from '../../../src/reconcilers/automation-firing/status.ts'
-import { createFiringReconciler } from '../../../src/reconcilers/automation-firing.ts'
+import { firingReconciler } from '../../../src/reconcilers/automation-firing.ts'
 import { ContentStoreError } from '../../../src/runtime/content-client.ts'
 import type { ContentStore } from '../../../src/runtime/content-store.ts'
 import { statusOfFailure } from '../../../src/runtime/status.ts'
@@ -61,7 +61,7 @@ function tools() {
 }
 
 async function reconcile(firing: AutomationFiring, given: ContextGiven = {}, using = tools()) {
-  const result = await createFiringReconciler(using)(deepFreeze(firing), reconcileContext({ cached: world, ...given }))
+  const result = await firingReconciler(using)(deepFreeze(firing), reconcileContext({ cached: world, ...given }))
   const { status } = result
   if (status !== undefined) {
     const written = { ...firing, status: { ...status, observedGeneration: 1 } }
