@@ -5,7 +5,6 @@ import {
   anyJson,
   conditions,
   content,
-  digestField,
   messageField,
   objectName,
   observedGeneration,
@@ -14,6 +13,7 @@ import {
 } from './fields.ts'
 import { defineKind, frozenSpec, statusStays } from './kind.ts'
 import { pin } from './program.ts'
+import { programReference } from './references.ts'
 
 export const automationFiringSpec = z
   .strictObject({
@@ -75,10 +75,7 @@ const admission = z.strictObject({
   automationUID: uidField('UID of the Automation.'),
   automationGeneration: z.int().min(1).describe('Its generation.'),
   entry: z.string().max(63).describe('Id of the trigger entered by.'),
-  program: z
-    .strictObject({ name: objectName('Name of the AutomationProgram.'), digest: digestField('Its digest.') })
-    .optional()
-    .describe('The program that runs.'),
+  program: programReference.optional().describe('The program that runs.'),
   agent: agentTarget.optional().describe('The one agent that runs, where there is no program.'),
   pins: z.array(pin).max(100).describe('Agent versions that run.'),
   environment: environmentSnapshot.describe('The Environment as it was.'),
@@ -124,6 +121,9 @@ export type StepOutcome = z.infer<typeof stepOutcome>
 
 export const firingPhases = ['Pending', 'Running', 'Waiting', 'Succeeded', 'Failed', 'Cancelled', 'Skipped'] as const
 export type FiringPhase = (typeof firingPhases)[number]
+
+/** Phases that never change again. */
+export const settledFiringPhases: readonly FiringPhase[] = ['Succeeded', 'Failed', 'Cancelled', 'Skipped']
 
 const terminalList = terminalOutcomeKinds.map((kind) => `'${kind}'`).join(', ')
 

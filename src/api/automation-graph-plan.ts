@@ -11,6 +11,7 @@ import {
 } from './fields.ts'
 import { ageColumn, defineKind } from './kind.ts'
 import { pin } from './program.ts'
+import { programReference } from './references.ts'
 
 const disposition = z.strictObject({
   kind: z.string().max(63).describe('Kind of the resource.'),
@@ -34,10 +35,7 @@ const planContent = z.strictObject({
   revision: z.int().min(1).describe('Its revision.'),
   document: anyObject('The normalised document of that revision.'),
   automation: anyObject('The spec that the Automation will have, as far as the graph manages it.'),
-  program: z
-    .strictObject({ name: objectName('Name of the AutomationProgram.'), digest: digestField('Its digest.') })
-    .optional()
-    .describe('The compiled program; absent where the graph is one agent.'),
+  program: programReference.optional().describe('The compiled program; absent where the graph is one agent.'),
   dispositions: z.array(disposition).max(100).describe('What applying the plan does, resource by resource.'),
   pins: z.array(pin).max(100).describe('Agent versions the plan is bound to.'),
   blockers: z

@@ -1,16 +1,8 @@
 import { z } from 'zod'
-import {
-  anyObject,
-  conditions,
-  digestField,
-  messageField,
-  objectName,
-  observedGeneration,
-  timeField,
-  uidField,
-} from './fields.ts'
+import { anyObject, conditions, messageField, objectName, observedGeneration, timeField } from './fields.ts'
 import { triggerKinds } from './graph-document.ts'
 import { ageColumn, defineKind } from './kind.ts'
+import { firingReference, programReference } from './references.ts'
 
 const trigger = z.strictObject({
   id: z.string().min(1).max(63).describe('Name of the trigger; a graph uses the id of its node.'),
@@ -33,10 +25,7 @@ export type AgentTarget = z.infer<typeof agentTarget>
 const target = z
   .strictObject({
     agent: agentTarget.optional().describe('One agent.'),
-    program: z
-      .strictObject({ name: objectName('Name of the AutomationProgram.'), digest: digestField('Its digest.') })
-      .optional()
-      .describe('A compiled graph. Only a graph may set it.'),
+    program: programReference.optional().describe('A compiled graph. Only a graph may set it.'),
   })
   .meta({
     description: 'What a firing runs: exactly one of the members.',
@@ -86,12 +75,6 @@ export type AutomationSpec = z.infer<typeof automationSpec>
 
 /** Firings of one Automation that may be under way at once. */
 export const maxActiveFirings = 100
-
-const firingReference = z.strictObject({
-  name: objectName('Name of the AutomationFiring.'),
-  uid: uidField('Its UID.'),
-})
-export type FiringReference = z.infer<typeof firingReference>
 
 /** Entries of `status.readiness`: a program may have more pins than that. */
 export const readinessLimit = 64

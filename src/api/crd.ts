@@ -1,4 +1,4 @@
-import type { CelRule, KindDefinition, PrinterColumn } from './kind.ts'
+import type { KindDefinition, PrinterColumn } from './kind.ts'
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 
 /** `apiextensions.k8s.io/v1` CustomResourceDefinition, as far as it is generated. */
@@ -36,7 +36,7 @@ export type AnyKind = Omit<KindDefinition<unknown, unknown>, 'example'>
 
 /**
  * The CRD of a kind: schema, rules and columns all come from its declaration in this folder.
- * @throws {SchemaError} naming the field whose schema cannot be enforced by the API server
+ * @throws {StructuralSchemaError} naming the field whose schema cannot be enforced by the API server
  */
 export function crdOf(kind: AnyKind): CustomResourceDefinition {
   const [group = '', version = ''] = kind.apiVersion.split('/')
@@ -85,10 +85,6 @@ function rootSchema(kind: AnyKind): StructuralSchema {
       spec: { ...spec, description: spec.description ?? 'What is wanted.' },
       status: { ...status, description: status.description ?? 'What was observed. Written by the operator.' },
     },
-    'x-kubernetes-validations': kind.rules.map(wireRule),
+    'x-kubernetes-validations': kind.rules.map((rule) => ({ ...rule })),
   }
-}
-
-function wireRule(rule: CelRule): CelRule {
-  return { ...rule }
 }

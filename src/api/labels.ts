@@ -23,8 +23,5 @@ export const fieldManagers = {
   cli: 'graphwright-cli',
 } as const
 
-/** Audience of the tokens that pods and the manager present to the gateway. */
-export const gatewayAudience = 'graphwright'
-
 /** Name of the ServiceAccount and the NetworkPolicy that the manager keeps in every workspace. */
 export const runnerName = 'graphwright-runner'

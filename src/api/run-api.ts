@@ -1,7 +1,10 @@
 /**
  * The run API: what a job pod and the gateway say to each other over HTTPS, and where the containers of a pod find
- * things. The pod presents its projected token (audience {@link gatewayAudience} of labels.ts) as a bearer token.
+ * things. The pod presents its projected token (audience {@link gatewayAudience}) as a bearer token.
  */
+
+/** Audience of the tokens that pods and the manager present to the gateway. */
+export const gatewayAudience = 'graphwright'
 
 /** Paths of the run API. */
 export const runApiPaths = {
@@ -73,6 +76,12 @@ export const containerNames = {
   /** Main container: the user's image and command, without the token. */
   agent: 'agent',
 } as const
+
+/**
+ * Grace period of a pod: the sidecar has so long to report the result, and gives up a little earlier so that it can still
+ * say why.
+ */
+export const podGraceSeconds = 120
 
 /** Files that the containers of a pod share. */
 export const podPaths = {

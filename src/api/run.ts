@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { conditions, content, messageField, objectName, observedGeneration, timeField, uidField } from './fields.ts'
 import { defineKind, frozenSpec, statusStays } from './kind.ts'
-import { firingReference, workPhases } from './session.ts'
+import { firingReference } from './references.ts'
+import { workPhases } from './session.ts'
 
 export const runSpec = z.strictObject({
   session: z

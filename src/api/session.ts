@@ -2,12 +2,7 @@ import { z } from 'zod'
 import { environmentSpec } from './environment.ts'
 import { conditions, content, digestField, messageField, objectName, observedGeneration, uidField } from './fields.ts'
 import { ageColumn, defineKind, frozenSpec } from './kind.ts'
-
-/** Names a firing from its children. */
-export const firingReference = z.strictObject({
-  name: objectName('Name of the AutomationFiring.'),
-  uid: uidField('Its UID.'),
-})
+import { firingReference } from './references.ts'
 
 export const sessionSpec = z.strictObject({
   firing: firingReference.describe('The firing it works for.'),

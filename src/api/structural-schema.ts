@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { guard, keyLengthMarker, SchemaError } from './zod-guard.ts'
+import { guard, keyLengthMarker, StructuralSchemaError } from './zod-guard.ts'
 
 /** The part of `apiextensions.k8s.io/v1` JSONSchemaProps that generated schemas use (KEP-1693). */
 export interface StructuralSchema {
@@ -53,7 +53,7 @@ const anyValue: StructuralSchema = { [preserve]: true, nullable: true }
 /**
  * Translates a schema of this API into the structural schema that the API server enforces.
  * @param root name of the schema in messages: `AutomationGraph.spec`
- * @throws {SchemaError} what zod would check and the API server would not, or a field without description
+ * @throws {StructuralSchemaError} what zod would check and the API server would not, or a field without description
  */
 export function structuralSchema(schema: z.ZodType, root: string): StructuralSchema {
   const json = z.toJSONSchema(schema, {
@@ -75,7 +75,7 @@ function translate(json: Record<string, unknown>, path: string): StructuralSchem
     else if (keyword === 'items') result.items = translate(asSchema(value, path), `${path}[]`)
     else if (keyword === 'additionalProperties') translateValues(value, json, result, path)
     else if (!droppedKeywords.has(keyword)) {
-      throw new SchemaError(path, `the keyword ${keyword} is not part of a structural schema`)
+      throw new StructuralSchemaError(path, `the keyword ${keyword} is not part of a structural schema`)
     }
   }
   if (result.additionalProperties === anyValue) delete result[preserve]
@@ -97,7 +97,7 @@ function translateProperties(value: unknown, path: string): Record<string, Struc
     const childPath = `${path}.${name}`
     const translated = translate(asSchema(child, childPath), childPath)
     if (translated.description === undefined) {
-      throw new SchemaError(childPath, 'has no description; kubectl explain would show nothing')
+      throw new StructuralSchemaError(childPath, 'has no description; kubectl explain would show nothing')
     }
     properties[name] = translated
   }
@@ -120,7 +120,7 @@ function boundKeys(json: Record<string, unknown>, result: StructuralSchema, path
   const maximum = json[keyLengthMarker]
   if (maximum === undefined) return
   if (result.maxProperties === undefined) {
-    throw new SchemaError(path, 'bounded keys need maxProperties, or the cost of their rule is unbounded')
+    throw new StructuralSchemaError(path, 'bounded keys need maxProperties, or the cost of their rule is unbounded')
   }
   const rules = (result['x-kubernetes-validations'] ?? []) as unknown[]
   result['x-kubernetes-validations'] = [
@@ -133,10 +133,10 @@ function boundKeys(json: Record<string, unknown>, result: StructuralSchema, path
 function requireType(schema: StructuralSchema, path: string): void {
   if (schema.type !== undefined) return
   if (schema[preserve] === true) return
-  throw new SchemaError(path, 'has no type; use anyJson of fields.ts where any JSON value is meant')
+  throw new StructuralSchemaError(path, 'has no type; use anyJson of fields.ts where any JSON value is meant')
 }
 
 function asSchema(value: unknown, path: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw new SchemaError(path, `expected a schema, found ${JSON.stringify(value)}`)
+  throw new StructuralSchemaError(path, `expected a schema, found ${JSON.stringify(value)}`)
 }

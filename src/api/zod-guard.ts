@@ -34,10 +34,10 @@ const expressibleChecks: ReadonlySet<string> = new Set([
 ])
 
 /** Thrown for a schema that has no equivalent structural schema. */
-export class SchemaError extends Error {
+export class StructuralSchemaError extends Error {
   constructor(path: string, problem: string) {
     super(`${path}: ${problem}`)
-    this.name = 'SchemaError'
+    this.name = 'StructuralSchemaError'
   }
 }
 
@@ -52,33 +52,41 @@ export function guard(root: string, { zodSchema, jsonSchema, path }: Visit): voi
   const at = readablePath(root, path)
   const definition = zodSchema._zod.def
   if (!expressibleTypes.has(definition.type)) {
-    throw new SchemaError(at, `zod's ${definition.type} has no structural schema; use plain optional fields and CEL`)
+    throw new StructuralSchemaError(
+      at,
+      `zod's ${definition.type} has no structural schema; use plain optional fields and CEL`,
+    )
   }
   for (const check of definition.checks ?? []) guardCheck(at, check._zod.def)
   if (definition.type === 'object' && definition.catchall?._zod.def.type !== 'never') {
-    throw new SchemaError(at, 'use z.strictObject, so that offline validation refuses unknown fields too')
+    throw new StructuralSchemaError(at, 'use z.strictObject, so that offline validation refuses unknown fields too')
   }
   if (definition.type === 'record') keepKeyLength(at, definition.keyType, jsonSchema)
 }
 
 function guardCheck(at: string, check: { readonly check: string; readonly pattern?: unknown }): void {
   if (!expressibleChecks.has(check.check)) {
-    throw new SchemaError(at, `a ${check.check} check is invisible to the API server; write a CEL rule in meta`)
+    throw new StructuralSchemaError(
+      at,
+      `a ${check.check} check is invisible to the API server; write a CEL rule in meta`,
+    )
   }
   if (!(check.pattern instanceof RegExp)) return
   const { source, flags } = check.pattern
-  if (flags !== '') throw new SchemaError(at, `the flags of /${source}/${flags} would be dropped; write them out`)
+  if (flags !== '')
+    throw new StructuralSchemaError(at, `the flags of /${source}/${flags} would be dropped; write them out`)
   if (/\(\?<?[=!]|\\[1-9]/.test(source)) {
-    throw new SchemaError(at, `/${source}/ looks around or back, which RE2 does not know`)
+    throw new StructuralSchemaError(at, `/${source}/ looks around or back, which RE2 does not know`)
   }
 }
 
 function keepKeyLength(at: string, keyType: z.core.$ZodType, jsonSchema: Record<string, unknown>): void {
   const { type, checks } = keyType._zod.def
-  if (type !== 'string') throw new SchemaError(at, 'keys of a record must be texts')
+  if (type !== 'string') throw new StructuralSchemaError(at, 'keys of a record must be texts')
   for (const check of checks ?? []) {
     const definition: { readonly check: string; readonly maximum?: unknown } = check._zod.def
-    if (definition.check !== 'max_length') throw new SchemaError(at, 'keys of a record may have a maximum length only')
+    if (definition.check !== 'max_length')
+      throw new StructuralSchemaError(at, 'keys of a record may have a maximum length only')
     jsonSchema[keyLengthMarker] = definition.maximum
   }
 }

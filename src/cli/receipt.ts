@@ -1,4 +1,4 @@
-import type { AutomationFiring, StepOutcome } from '../api/automation-firing.ts'
+import { type AutomationFiring, type StepOutcome, settledFiringPhases } from '../api/automation-firing.ts'
 import type { Content } from '../api/fields.ts'
 import { formatSpan } from '../lib/duration.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
@@ -25,8 +25,7 @@ const results = { Succeeded: 'completed', Failed: 'failed', Cancelled: 'cancelle
 
 /** True once nothing of the firing will change any more. */
 export function isSettled({ status }: Firing): boolean {
-  const phase = status?.phase
-  return phase === 'Skipped' || (phase !== undefined && phase in results)
+  return status?.phase !== undefined && settledFiringPhases.includes(status.phase)
 }
 
 export function programReceipt({ firing, order }: OrderedFiring): ProgramReceipt {

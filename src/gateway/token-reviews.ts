@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { gatewayAudience } from '../api/labels.ts'
+import { gatewayAudience } from '../api/run-api.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type TokenReview, tokenReviewType } from '../kube/core-types.ts'
 import type { Clock } from '../runtime/clock.ts'

@@ -1,6 +1,7 @@
-import { type Automation, type AutomationStatus, type FiringReference, maxActiveFirings } from '../api/automation.ts'
+import { type Automation, type AutomationStatus, maxActiveFirings } from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
+import type { FiringReference } from '../api/references.ts'
 import { keyOf } from '../lib/object.ts'
 import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'

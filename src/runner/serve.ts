@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type RecordedReport, runApiPaths } from '../api/run-api.ts'
+import { podGraceSeconds, type RecordedReport, runApiPaths } from '../api/run-api.ts'
 import { ask, type GatewayAccess, type Patience } from './gateway.ts'
 import { inputMarker } from './input.ts'
 import { readOutput } from './output.ts'
@@ -14,8 +14,8 @@ export interface ReportOptions {
   readonly patience?: Patience
 }
 
-/** Shorter than the pod's grace period of 120 s, so that giving up is still told. */
-const defaultPatience: Patience = { limitMillis: 110_000 }
+/** Giving up must still be told before the pod is killed. */
+const defaultPatience: Patience = { limitMillis: (podGraceSeconds - 10) * 1000 }
 
 /**
  * Resolves on the first SIGTERM: the kubelet sends it to a native sidecar once the main container has ended (KEP-753).

@@ -1,11 +1,9 @@
-import type { AutomationFiringStatus, FiringPhase } from '../../api/automation-firing.ts'
+import { type AutomationFiringStatus, type FiringPhase, settledFiringPhases } from '../../api/automation-firing.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
-
-const settled: readonly FiringPhase[] = ['Succeeded', 'Failed', 'Cancelled', 'Skipped']
 
 /** True for the phase of a firing that will not change any more. */
 export function isSettledPhase(phase: FiringPhase | undefined): boolean {
-  return phase !== undefined && settled.includes(phase)
+  return phase !== undefined && settledFiringPhases.includes(phase)
 }
 
 /** True when the firing will not change any more. */

@@ -1,7 +1,7 @@
 import type { AgentVersionSpec } from '../../api/agent.ts'
 import type { EnvironmentSpec } from '../../api/environment.ts'
-import { gatewayAudience, runnerName } from '../../api/labels.ts'
-import { containerNames, podPaths, runnerEnv } from '../../api/run-api.ts'
+import { runnerName } from '../../api/labels.ts'
+import { containerNames, gatewayAudience, podGraceSeconds, podPaths, runnerEnv } from '../../api/run-api.ts'
 import type { Container, EnvVar, PodSpec } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import type { Endpoint, JobSettings } from './job-settings.ts'
@@ -9,7 +9,6 @@ import type { Endpoint, JobSettings } from './job-settings.ts'
 const runnerUser = 65532
 const agentUser = 10001
 const tokenSeconds = 3600
-const gracePeriodSeconds = 120
 /** A pod on a node that went silent is given up after this time, not after the five minutes that are the default. */
 const unreachableSeconds = 30
 
@@ -35,7 +34,7 @@ export function podSpecFor(
     serviceAccountName: runnerName,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    terminationGracePeriodSeconds: gracePeriodSeconds,
+    terminationGracePeriodSeconds: podGraceSeconds,
     securityContext: {
       runAsNonRoot: true,
       // The group through which the runner reads what the main container wrote, and its own token.

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { loadAll } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
-import { gatewayAudience } from '../../../src/api/labels.ts'
-import { gatewayPort, podPaths } from '../../../src/api/run-api.ts'
+import { gatewayAudience, gatewayPort, podPaths } from '../../../src/api/run-api.ts'
 import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 
 const run = promisify(execFile)
