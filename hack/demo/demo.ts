@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ensureCluster, installOperator, kubectl, loadImages, removeCluster } from '../operator.ts'
+import { ensureCluster, installOperator, kubectl, loadImages, removeCluster, root } from '../operator.ts'
 import { checkEvent } from './event.ts'
+import { demoPrograms, linkPrograms } from './tools.ts'
 
 /**
  * `make demo`: the main job of the project, from nothing to the answer of an agent, on a cluster of its own.
@@ -12,9 +13,9 @@ import { checkEvent } from './event.ts'
 const cluster = 'demo'
 const namespace = 'demo'
 const graph = 'triage-and-escalate'
-const root = join(import.meta.dirname, '../..')
 const samples = join(root, 'manifests/samples', graph)
 const cli = join(root, 'dist/graphwright.cjs')
+const bin = join(root, '.cache/demo/bin')
 const steps = 6
 
 function title(step: number, text: string): void {
@@ -82,7 +83,7 @@ function fire(kubeconfig: string, file: string): void {
 }
 
 function goodbye(kubeconfig: string, seconds: number): void {
-  const bin = kubectlFolder()
+  linkPrograms(bin, demoPrograms())
   console.log(`
 Done in ${seconds} s. To look around:
 
@@ -94,13 +95,6 @@ Done in ${seconds} s. To look around:
 
 With an event of your own:  make demo EVENT=my-event.json
 To end it:                  make demo-down`)
-}
-
-/** A folder with kubectl, and with graphwright as its plugin. */
-function kubectlFolder(): string {
-  const tool = join(root, 'hack/cluster/cluster')
-  const folder = spawnSync(tool, ['path'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).stdout.trim()
-  return folder
 }
 
 function main(): void {
