@@ -6,12 +6,12 @@ import { type LogLevel, logLevels } from '../runtime/log.ts'
 export function portOf(flag: string, text: string): number {
   const port = Number(text)
   if (text !== '' && Number.isInteger(port) && port >= 0 && port <= 65535) return port
-  throw new Error(`${flag} ${text} is no port`)
+  throw new Error(`${flag} ${text} is no port: give a number from 0 to 65535`)
 }
 
 export function logLevelOf(text: string): LogLevel {
   const level = logLevels.find((known) => known === text)
-  if (level === undefined) throw new Error(`--log-level ${text} is none of ${logLevels.join(', ')}`)
+  if (level === undefined) throw new Error(`--log-level ${text} is not known: choose one of ${logLevels.join(', ')}`)
   return level
 }
 

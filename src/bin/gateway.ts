@@ -88,7 +88,7 @@ function answerMetrics(metrics: Metrics): NonNullable<AppOptions['onAnswer']> {
     registers,
   })
   const seconds = new Histogram({
-    name: 'graphwright_gateway_request_seconds',
+    name: 'graphwright_gateway_request_duration_seconds',
     help: 'Time from a request to its answer.',
     labelNames: ['route', 'method'],
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],

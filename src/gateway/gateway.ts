@@ -46,7 +46,9 @@ export class Gateway {
     this.#runs = new Informer(client, runKind, {
       indexes: runIndexes,
       onRestart: (reason, message) => {
-        log.debug({ reason, message, kind: runKind.kind }, 'watch starts again')
+        const fields = { kind: runKind.kind, reason, detail: message }
+        if (reason === 'closed') log.debug(fields, 'watch starts again')
+        else log.warn(fields, 'watch broke and starts again')
         options.onWatchRestart?.(runKind.kind, reason)
       },
     })

@@ -125,7 +125,10 @@ function checkContext(config: KubeConfig): void {
   const context = config.getContextObject(name)
   if (context === null) throw new KubeConfigError(`the kubeconfig has no context ${name}; ${offer}`)
   const cluster = config.getCluster(context.cluster)
-  if (cluster === null) throw new KubeConfigError(`context ${name} names the cluster ${context.cluster}, not there`)
+  if (cluster === null)
+    throw new KubeConfigError(
+      `context ${name} names the cluster ${context.cluster}, which the kubeconfig does not have`,
+    )
   if (!URL.canParse(cluster.server ?? '')) {
     throw new KubeConfigError(`cluster ${cluster.name} of the kubeconfig has no valid server address`)
   }

@@ -13,7 +13,7 @@ export interface InformerOptions<T extends KubeObject> extends StoreOptions<T> {
   readonly fieldSelector?: string | undefined
   /** Called on every sign of life of the watch, bookmarks among them. */
   readonly onActivity?: (() => void) | undefined
-  /** Called whenever a list or watch ended and another follows, for `watch_restarts_total{reason}` and the log. */
+  /** Called whenever a list or watch ended and another follows, for metrics and the log. */
   readonly onRestart?: ((reason: WatchRestartReason, message: string) => void) | undefined
   readonly timing?: Partial<WatchTiming> | undefined
   /** Unix milliseconds; default the machine's clock. */

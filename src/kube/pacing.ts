@@ -1,4 +1,4 @@
-/** Why a list or watch ended. The label of `watch_restarts_total`. */
+/** Why a list or watch ended. A label of `graphwright_watch_restarts_total`. */
 export type WatchRestartReason =
   | 'closed'
   | 'reset'

@@ -82,7 +82,14 @@ async function apply(plan: Plan, graph: Graph, context: ReconcileContext): Promi
   ]
   return {
     status: { ...statusOf(plan, 'Applied', `Applied: ${describeChanges(plan.spec.content)}.`, context.now), journal },
-    events: [{ type: 'Normal', reason: 'PlanApplied', note: `Applied: ${describeChanges(plan.spec.content)}.` }],
+    events: [
+      {
+        type: 'Normal',
+        reason: 'PlanApplied',
+        note: `Applied: ${describeChanges(plan.spec.content)}.`,
+        action: 'Apply',
+      },
+    ],
   }
 }
 
@@ -96,7 +103,7 @@ function failed(plan: Plan, live: DeepReadonly<Automation>, now: Date): Result {
   const message = `Automation ${live.metadata.name} exists and is not owned by this graph. Delete or rename it, or rename the graph, then change the graph to get a new plan.`
   return {
     status: { ...statusOf(plan, 'Failed', message, now), ...journalOf(plan) },
-    events: [{ type: 'Warning', reason: 'PlanFailed', note: message }],
+    events: [{ type: 'Warning', reason: 'PlanFailed', note: message, action: 'Apply' }],
   }
 }
 

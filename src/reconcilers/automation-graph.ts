@@ -21,13 +21,7 @@ import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
 import { automationFor } from './automation-graph/applied-automation.ts'
 import { choosePlan, isFinished, lastApplied, type PlanChoice, sequenceOf } from './automation-graph/plan-choice.ts'
-import {
-  appliedStatus,
-  driftText,
-  type PlannedGraph,
-  plannedConditions,
-  rejectedConditions,
-} from './automation-graph/status.ts'
+import { type PlannedGraph, plannedStatus, rejectedConditions } from './automation-graph/status.ts'
 import { cachedWorld, compileGraph, gatherWorld } from './automation-graph/world.ts'
 
 type Graph = DeepReadonly<AutomationGraph>
@@ -63,7 +57,7 @@ function rejected(graph: Graph, { errors, warnings }: RejectedGraph, now: Date):
   }
   const news = !sameJson(before ?? [], status.errors)
   const note = `The document does not compile: ${errors.length} errors, the first ${errors[0]?.code}: ${errors[0]?.detail}`
-  return { status, events: news ? [{ type: 'Warning', reason: 'CompileFailed', note }] : [] }
+  return { status, events: news ? [{ type: 'Warning', reason: 'CompileFailed', note, action: 'Compile' }] : [] }
 }
 
 async function planned(
@@ -100,20 +94,14 @@ async function planned(
     create: choice.plan === undefined ? newPlan(graph, compiled, content, choice.name, approver) : [],
     apply: [...approveAutomatically(graph, choice.plan, approver), ...correct(graph, current)],
     delete: [...finishedPlans(graph, plans, choice, applied), ...unusedPrograms(graph, plans, owned, content, context)],
-    status: {
-      observedGeneration: generation,
-      revision,
-      documentDigest: compiled.documentDigest,
-      planSequence: Math.max(choice.sequence, choice.plan === undefined ? 0 : sequenceOf(choice.plan)),
-      plan: choice.name,
-      changes: describeChanges(current.plan.content),
-      ...(applied !== undefined && { applied: appliedStatus(applied), drift: driftText(current) }),
-      errors: [],
-      warnings: compiled.warnings.slice(0, 100),
-      conditions: plannedConditions(graph, current, context.now),
-    },
+    status: plannedStatus(graph, compiled, { ...current, revision, sequence: sequenceAfter(choice) }, context.now),
     events: choice.plan === undefined ? [plannedEvent(choice.name, content)] : [],
   }
+}
+
+/** The newest number that a plan of the graph has or gets. */
+function sequenceAfter({ plan, sequence }: PlanChoice): number {
+  return Math.max(sequence, plan === undefined ? 0 : sequenceOf(plan))
 }
 
 /** How long after a change of the graph a plan that would be blocked is not made yet. */
@@ -232,7 +220,7 @@ function unusedPrograms(
 function plannedEvent(name: string, content: PlanContent): EventInput {
   if (content.blockers.length > 0) {
     const details = content.blockers.map(({ detail }) => detail).join(' ')
-    return { type: 'Warning', reason: 'PlanBlocked', note: `Plan ${name} is blocked: ${details}` }
+    return { type: 'Warning', reason: 'PlanBlocked', note: `Plan ${name} is blocked: ${details}`, action: 'Plan' }
   }
-  return { type: 'Normal', reason: 'Planned', note: `Plan ${name}: ${describeChanges(content)}.` }
+  return { type: 'Normal', reason: 'Planned', note: `Plan ${name}: ${describeChanges(content)}.`, action: 'Plan' }
 }

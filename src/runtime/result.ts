@@ -35,7 +35,7 @@ export interface EventInput {
   readonly reason: string
   /** For people; cut to 1 KiB. */
   readonly note: string
-  /** What was done, a verb: `Planned`, `Created`. Default: the reason. */
+  /** What was being done, a verb: `Plan`, `Create`. Default: the reason. */
   readonly action?: string
 }
 

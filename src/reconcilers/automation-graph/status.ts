@@ -6,9 +6,11 @@ import {
   type GraphError,
 } from '../../api/automation-graph.ts'
 import type { AutomationGraphPlan, PlanContent } from '../../api/automation-graph-plan.ts'
+import type { CompiledGraph } from '../../graph/compiled.ts'
 import type { Condition } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { shorten } from '../../lib/text.ts'
+import { describeChanges } from '../../plan/describe.ts'
 import {
   type ConditionInput,
   conditionOf,
@@ -47,8 +49,29 @@ function describeError({ code, node, edge, detail }: GraphError): string {
   return `${code}${where}: ${detail}`
 }
 
-/** Conditions of a graph that compiles. */
-export function plannedConditions(graph: Graph, planned: PlannedGraph, now: Date): Condition[] {
+/** The whole status of a graph that compiles. */
+export function plannedStatus(
+  graph: Graph,
+  { documentDigest, warnings }: CompiledGraph,
+  planned: PlannedGraph & { readonly revision: number; readonly sequence: number },
+  now: Date,
+): AutomationGraphStatus {
+  const { plan, applied, revision, sequence } = planned
+  return {
+    observedGeneration: graph.metadata.generation,
+    revision,
+    documentDigest,
+    planSequence: sequence,
+    plan: plan.name,
+    changes: describeChanges(plan.content),
+    ...(applied !== undefined && { applied: appliedStatus(applied), drift: driftText(planned) }),
+    errors: [],
+    warnings: warnings.slice(0, 100),
+    conditions: plannedConditions(graph, planned, now),
+  }
+}
+
+function plannedConditions(graph: Graph, planned: PlannedGraph, now: Date): Condition[] {
   const valid: ConditionInput = { type: 'Valid', status: 'True', reason: 'Compiled', message: 'The document compiles.' }
   const isPlanned: ConditionInput = { type: 'Planned', status: 'True', reason: 'Planned', message: 'A plan exists.' }
   const inSync = inSyncCondition(planned)
@@ -149,7 +172,7 @@ export function driftText({ automation, drift }: PlannedGraph): string {
 }
 
 /** What is applied, for the status. */
-export function appliedStatus(applied: Plan): NonNullable<AutomationGraphStatus['applied']> {
+function appliedStatus(applied: Plan): NonNullable<AutomationGraphStatus['applied']> {
   const { revision, digest, graph } = applied.spec.content
   return { plan: applied.metadata.name, revision, digest, automation: graph }
 }

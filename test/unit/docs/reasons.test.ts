@@ -53,7 +53,7 @@ const others = `
   ImagePullBackOff InvalidImageName NamespaceTerminating PodScheduled PostStartHookError PreCreateHookError
   PreemptionByScheduler RegistryUnavailable RunContainerError SignatureValidationFailed StartError TerminationByKubelet
   Conflict Reconciling Allow Automatic Correct Unchanged Update Done
-  Admit Advance Create End Observe Restart Settle Start Wait
+  Admit Advance Apply Compile Create End Observe Plan Restart Settle Start Wait
   Application Deadline Infrastructure Refused Resource
 `
   .trim()
