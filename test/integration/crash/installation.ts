@@ -9,7 +9,7 @@ import { issueServing, makeCa } from '../../../src/runtime/x509.ts'
 import { freshNamespace } from '../../kit/control-plane.ts'
 import { installCrds } from '../../kit/crds.ts'
 import { GatewayProcess } from '../../kit/gateway-process.ts'
-import { type Doom, ManagerKeeper } from '../../kit/manager-process.ts'
+import { type Doom, ManagerKeeper, type ManagerSettings } from '../../kit/manager-process.ts'
 import type { RunApi } from '../../kit/pod-runner.ts'
 import { callGateway, Workspace } from '../gateway/support.ts'
 
@@ -67,6 +67,11 @@ export class Installation {
 
   /** Keeps a manager for this namespace running. */
   manage(namespace: string, doomOf?: (life: number) => Doom | undefined): ManagerKeeper {
+    return new ManagerKeeper(this.settings(namespace), doomOf)
+  }
+
+  /** How a manager for this namespace is started. */
+  settings(namespace: string): ManagerSettings {
     const args = [
       `--gateway-url=https://localhost:${this.gateway.port}`,
       '--runner-image=registry.example/graphwright:1',
@@ -76,7 +81,7 @@ export class Installation {
       '--log-level=info',
     ]
     const env = { KUBECONFIG: this.#kubeconfig, POD_NAMESPACE: this.namespace }
-    return new ManagerKeeper({ args, env }, doomOf)
+    return { args, env }
   }
 
   /** The gateway as pods reach it. */
