@@ -61,10 +61,14 @@ func (c *Cluster) bringUpNode(ctx context.Context) error {
 	if err := c.applyAddons(ctx); err != nil {
 		return err
 	}
+	needed := append(started, containerd)
+	if err := c.waitForRegistration(ctx, needed); err != nil {
+		return err
+	}
 	if err := c.startFirewall(ctx); err != nil {
 		return err
 	}
-	return c.waitForNode(ctx, append(started, containerd))
+	return c.waitForNode(ctx, needed)
 }
 
 func (c *Cluster) startNode() ([]*supervise.Process, error) {
@@ -170,6 +174,19 @@ func cniPlugins() string {
 		}
 	}
 	return "/opt/cni/bin"
+}
+
+// waitForRegistration waits until the API server knows the node: kube-router ends
+// at once where it does not find its own.
+func (c *Cluster) waitForRegistration(ctx context.Context, needed []*supervise.Process) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	return await(ctx, "the node is registered", needed, func(ctx context.Context) error {
+		_, err := client.CoreV1().Nodes().Get(ctx, c.Name, metav1.GetOptions{})
+		return err
+	})
 }
 
 // waitForNode waits until pods can run and find each other by name.
