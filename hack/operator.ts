@@ -64,9 +64,25 @@ export function installOperator(name: string): void {
   const release = ['upgrade', '--install', 'graphwright', 'charts/graphwright']
   const place = ['--namespace', operatorNamespace, '--create-namespace']
   run(clusterTool, ['helm', ...release, ...place, ...sets], { ...process.env, GRAPHWRIGHT_CLUSTER: name })
-  for (const deployment of ['graphwright-manager', 'graphwright-gateway']) {
-    const rollout = ['rollout', 'status', `deployment/${deployment}`, '-n', operatorNamespace, '--timeout=120s']
-    run(clusterTool, ['kubectl', ...rollout], { ...process.env, GRAPHWRIGHT_CLUSTER: name })
+  for (const deployment of ['graphwright-manager', 'graphwright-gateway']) waitForRollout(name, deployment)
+}
+
+/** Says why, where the deployment does not become ready: what its pods are at and what they wrote. */
+function waitForRollout(name: string, deployment: string): void {
+  const env = { ...process.env, GRAPHWRIGHT_CLUSTER: name }
+  const place = ['-n', operatorNamespace]
+  try {
+    run(clusterTool, ['kubectl', 'rollout', 'status', `deployment/${deployment}`, ...place, '--timeout=180s'], env)
+  } catch (error) {
+    const looks = [
+      ['get', 'pods'],
+      ['get', 'events'],
+      ['logs', `deployment/${deployment}`, '--tail=30'],
+    ]
+    for (const look of looks) {
+      spawnSync(clusterTool, ['kubectl', ...look, ...place], { env, stdio: ['ignore', process.stderr.fd, 'inherit'] })
+    }
+    throw error
   }
 }
 
