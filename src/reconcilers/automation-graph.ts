@@ -21,7 +21,7 @@ import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
 import { automationFor } from './automation-graph/applied-automation.ts'
 import { choosePlan, isFinished, lastApplied, type PlanChoice, sequenceOf } from './automation-graph/plan-choice.ts'
-import { type PlannedGraph, plannedStatus, rejectedConditions } from './automation-graph/status.ts'
+import { type PlannedGraph, plannedStatus, rejectedStatus } from './automation-graph/status.ts'
 import { cachedWorld, compileGraph, gatherWorld } from './automation-graph/world.ts'
 
 type Graph = DeepReadonly<AutomationGraph>
@@ -37,25 +37,16 @@ export function graphReconciler(approver: string): Reconcile<AutomationGraph, Au
   return async (graph, context) => {
     const target = context.read.get(automation, keyOf(graph.metadata))
     const compiled = compileGraph(graph, target, context.now)
-    if (compiled.kind === 'rejected') return rejected(graph, compiled, context.now)
+    if (compiled.kind === 'rejected') return rejected(graph, compiled, context)
     return await planned(graph, compiled, target, approver, context)
   }
 }
 
-function rejected(graph: Graph, { errors, warnings }: RejectedGraph, now: Date): Result {
-  const { revision, documentDigest, planSequence, applied, drift: drifted, errors: before } = graph.status ?? {}
-  const status: AutomationGraphStatus = {
-    observedGeneration: graph.metadata.generation,
-    ...(revision !== undefined && { revision }),
-    ...(documentDigest !== undefined && { documentDigest }),
-    ...(planSequence !== undefined && { planSequence }),
-    ...(applied !== undefined && { applied: { ...applied } }),
-    ...(drifted !== undefined && { drift: drifted }),
-    errors: errors.slice(0, 100),
-    warnings: warnings.slice(0, 100),
-    conditions: rejectedConditions(graph, errors, now),
-  }
-  const news = !sameJson(before ?? [], status.errors)
+function rejected(graph: Graph, compiled: RejectedGraph, { read, now }: ReconcileContext): Result {
+  const { errors } = compiled
+  const applied = lastApplied(read.byOwner(automationGraphPlan, graph.metadata.uid ?? ''))
+  const status = rejectedStatus(graph, compiled, applied, now)
+  const news = !sameJson(graph.status?.errors ?? [], status.errors)
   const note = `The document does not compile: ${errors.length} errors, the first ${errors[0]?.code}: ${errors[0]?.detail}`
   return { status, events: news ? [{ type: 'Warning', reason: 'CompileFailed', note, action: 'Compile' }] : [] }
 }

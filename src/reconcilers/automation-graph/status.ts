@@ -6,7 +6,7 @@ import {
   type GraphError,
 } from '../../api/automation-graph.ts'
 import type { AutomationGraphPlan, PlanContent } from '../../api/automation-graph-plan.ts'
-import type { CompiledGraph } from '../../graph/compiled.ts'
+import type { CompiledGraph, RejectedGraph } from '../../graph/compiled.ts'
 import type { Condition } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { shorten } from '../../lib/text.ts'
@@ -31,8 +31,29 @@ export interface PlannedGraph {
   readonly drift: readonly string[]
 }
 
-/** Conditions of a graph whose document does not compile: what is applied keeps running. */
-export function rejectedConditions(graph: Graph, errors: readonly GraphError[], now: Date): Condition[] {
+/** The whole status of a graph whose document does not compile: what is applied keeps running, and is shown. */
+export function rejectedStatus(
+  graph: Graph,
+  { errors, warnings }: RejectedGraph,
+  applied: Plan | undefined,
+  now: Date,
+): AutomationGraphStatus {
+  const { revision, documentDigest, planSequence, drift, applied: recorded } = graph.status ?? {}
+  const shown = applied === undefined ? recorded : appliedStatus(applied)
+  return {
+    observedGeneration: graph.metadata.generation,
+    ...(revision !== undefined && { revision }),
+    ...(documentDigest !== undefined && { documentDigest }),
+    ...(planSequence !== undefined && { planSequence }),
+    ...(shown !== undefined && { applied: shown }),
+    ...(drift !== undefined && { drift }),
+    errors: errors.slice(0, 100),
+    warnings: warnings.slice(0, 100),
+    conditions: rejectedConditions(graph, errors, now),
+  }
+}
+
+function rejectedConditions(graph: Graph, errors: readonly GraphError[], now: Date): Condition[] {
   const message = `The document does not compile: ${errors.map(describeError).join(' ')}`
   const cause = { reason: 'Invalid', message }
   const generation = graph.metadata.generation ?? 0
