@@ -12,8 +12,9 @@ it('a person finds the programs of the demo by name, as often as it is run', () 
   chmodSync(program, 0o755)
   const bin = join(folder, 'bin')
   linkPrograms(bin, { kubectl: program, stale: program })
-  linkPrograms(bin, { kubectl: program, 'kubectl-graphwright': program })
-  expect(readdirSync(bin).toSorted()).toEqual(['kubectl', 'kubectl-graphwright'])
+  const plugin = 'kubectl-graphwright'
+  linkPrograms(bin, { kubectl: program, [plugin]: program })
+  expect(readdirSync(bin).toSorted()).toEqual(['kubectl', plugin])
   const env = { PATH: `${bin}:${process.env.PATH}` }
-  expect(execFileSync('kubectl-graphwright', { env, encoding: 'utf8' }).trim()).toBe(join(bin, 'kubectl-graphwright'))
+  expect(execFileSync(plugin, { env, encoding: 'utf8' }).trim()).toBe(join(bin, plugin))
 })
