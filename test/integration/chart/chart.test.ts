@@ -20,7 +20,7 @@ async function helm(...args: string[]): Promise<string> {
 interface Rendered {
   kind: string
   metadata: { name: string; namespace?: string }
-  spec?: { template?: { spec: PodSpec }; ports?: unknown; storageClassName?: string }
+  spec?: { template?: { spec: PodSpec }; ports?: unknown; storageClassName?: string; replicas?: number }
   subjects?: { namespace: string }[]
 }
 interface PodSpec {
@@ -28,6 +28,7 @@ interface PodSpec {
   securityContext: object
   containers: { args: string[]; image: string; securityContext: object; volumeMounts: { mountPath: string }[] }[]
   volumes: object[]
+  affinity: object
 }
 
 /** The chart's objects, rendered into a namespace with some values. */
@@ -79,6 +80,7 @@ describe('the chart', { timeout: 120_000 }, () => {
       '--runner-image=localhost/graphwright:0.1.0',
       '--log-level=info',
       '--metrics-port=8080',
+      '--leader-elect',
     ])
     expect(podOf(objects, 'graphwright-gateway').containers[0]?.args).toEqual([
       'gateway',
@@ -87,6 +89,38 @@ describe('the chart', { timeout: 120_000 }, () => {
       '--metrics-port=8080',
       '--log-level=info',
     ])
+  })
+
+  it('runs two managers that elect one, prefer two nodes, and are drained one at a time', async () => {
+    const objects = await render('elsewhere')
+    expect(one(objects, 'Deployment', 'graphwright-manager').spec).toMatchObject({
+      replicas: 2,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } },
+    })
+    const { affinity } = podOf(objects, 'graphwright-manager')
+    expect(affinity).toMatchObject({
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { podAffinityTerm: { topologyKey: 'kubernetes.io/hostname' } },
+        ],
+      },
+    })
+    expect(one(objects, 'PodDisruptionBudget', 'graphwright-manager').spec).toMatchObject({
+      maxUnavailable: 1,
+      selector: { matchLabels: { 'app.kubernetes.io/component': 'manager' } },
+    })
+  })
+
+  it('runs one manager without an election, budget or preference of its own where that is wanted', async () => {
+    const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } }
+    const off = ['leaderElection', 'podDisruptionBudget'].map((name) => `manager.${name}.enabled=false`)
+    const other = [`manager.affinity=${JSON.stringify(affinity)}`, 'manager.replicas=1']
+    const objects = await render('elsewhere', ...off, ...other)
+    expect(objects.filter(({ kind }) => kind === 'PodDisruptionBudget')).toEqual([])
+    expect(one(objects, 'Deployment', 'graphwright-manager').spec?.replicas).toBe(1)
+    const { containers, affinity: rendered } = podOf(objects, 'graphwright-manager')
+    expect(containers[0]?.args).not.toContain('--leader-elect')
+    expect(rendered).toEqual(affinity)
   })
 
   it('gives the manager a token for the gateway where it looks for one', async () => {
