@@ -125,6 +125,7 @@ export class Elector {
       case 'write':
         return this.#tell(() => this.#write(step.from))
       case 'lost':
+        this.#election = newElection
         throw this.#lost(step.holder)
     }
   }

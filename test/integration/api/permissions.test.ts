@@ -134,6 +134,22 @@ describe('the manager', () => {
     expect(await may(manager, own, 'list secrets')).toBe(false)
   })
 
+  it('keeps the one Lease that its leader is elected by, and tells of it', async () => {
+    const lease = 'leases.coordination.k8s.io'
+    for (const request of [
+      `create ${lease}`,
+      `get ${lease}:graphwright-manager`,
+      `patch ${lease}:graphwright-manager`,
+    ]) {
+      expect(await may(manager, own, request)).toBe(true)
+    }
+    expect(await may(manager, own, 'create events.events.k8s.io')).toBe(true)
+    for (const request of [`get ${lease}:other`, `patch ${lease}:other`, `delete ${lease}:graphwright-manager`]) {
+      expect(await may(manager, own, request)).toBe(false)
+    }
+    expect(await may(manager, workspace, `patch ${lease}:graphwright-manager`)).toBe(false)
+  })
+
   it('finds the addresses that job pods need', async () => {
     expect(await may(manager, own, 'get services:graphwright-gateway')).toBe(true)
     expect(await may(manager, 'default', 'get services:kubernetes')).toBe(true)
