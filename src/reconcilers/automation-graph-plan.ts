@@ -58,7 +58,8 @@ async function isCurrent(plan: Plan, graph: Graph, context: ReconcileContext): P
   if (latest?.metadata.uid !== graph.metadata.uid || latest === undefined) return false
   const compiled = compileGraph(latest, await source.get(automation, graph.metadata.name), context.now)
   if (compiled.kind === 'rejected') return false
-  const world = await gatherWorld(latest, compiled, plan.spec.content.revision, source)
+  const last = { revision: plan.spec.content.revision, appliedPlanDigest: latest.status?.applied?.digest }
+  const world = await gatherWorld(latest, compiled, last, source)
   return planGraph(compiled, world).digest === plan.spec.content.digest
 }
 

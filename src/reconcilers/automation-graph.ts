@@ -61,9 +61,11 @@ async function planned(
   const { name, namespace = '', uid = '', generation = 1 } = graph.metadata
   const unchanged = graph.status?.documentDigest === compiled.documentDigest
   const revision = unchanged ? (graph.status?.revision ?? generation) : generation
-  const world = await gatherWorld(graph, compiled, revision, cachedWorld(namespace, context))
-  const content = planGraph(compiled, world)
   const plans = context.read.byOwner(automationGraphPlan, uid)
+  const applied = lastApplied(plans)
+  const last = { revision, appliedPlanDigest: applied?.spec.content.digest }
+  const world = await gatherWorld(graph, compiled, last, cachedWorld(namespace, context))
+  const content = planGraph(compiled, world)
   const owned = target !== undefined && isControlledBy(target, graph) ? target : undefined
   const choice = choosePlan({
     graph: name,
@@ -74,7 +76,6 @@ async function planned(
     isTaken: (taken) => context.read.get(automationGraphPlan, `${namespace}/${taken}`) !== undefined,
   })
   if (choice.plan === undefined) awaitReferences(graph, content, context)
-  const applied = lastApplied(plans)
   const current: PlannedGraph = {
     plan: { name: choice.name, ...currentPlan(choice, content) },
     applied,

@@ -41,11 +41,14 @@ export function compileGraph(graph: Graph, applied: DeepReadonly<Automation> | u
   )
 }
 
-/** Everything the plan of a graph depends on. */
+/**
+ * Everything the plan of a graph depends on.
+ * @param last revision of the document, and the plan that was applied last
+ */
 export async function gatherWorld(
   graph: Graph,
   compiled: CompiledGraph,
-  revision: number,
+  last: Pick<PlanWorld, 'revision' | 'appliedPlanDigest'>,
   source: WorldSource,
 ): Promise<PlanWorld> {
   const { name, uid = '', namespace = '' } = graph.metadata
@@ -57,8 +60,7 @@ export async function gatherWorld(
   ])
   return planWorldOf({
     graph: { name, uid, namespace },
-    revision,
-    appliedPlanDigest: graph.status?.applied?.digest,
+    ...last,
     environment: foundEnvironment,
     serviceAccount: foundAccount,
     agents,
