@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { loadKubeConfig } from '../../src/kube/config.ts'
@@ -69,13 +71,37 @@ export async function killApiServer(controlPlane: ControlPlane): Promise<() => P
   const pid = Number.parseInt(await readFile(`${controlPlane.dir}/run/kube-apiserver.pid`, 'utf8'), 10)
   const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').filter((word) => word !== '')
   process.kill(pid, 'SIGKILL')
-  return async () => {
-    // The shell ends the server when this process lets go of its standard input.
-    const tied = ['-c', '"$@" >/dev/null 2>&1 & cat >/dev/null; kill -9 $!; wait', 'sh', ...command]
-    const child = spawn('sh', tied, { stdio: ['pipe', 'ignore', 'inherit'] })
-    await untilReady(controlPlane)
-    return child
+  await untilEnded(pid)
+  return () => startApiServer(controlPlane, command)
+}
+
+/** The shell lives as long as the server does, and kills it when this process lets go of its standard input. */
+const tied = 'exec 3<&0; "$@" & server=$!; { cat <&3 >/dev/null; kill -9 $server; } & wait $server'
+const starts = 3
+
+async function startApiServer(controlPlane: ControlPlane, command: readonly string[]): Promise<ChildProcess> {
+  const path = `${controlPlane.dir}/kube-apiserver-again.log`
+  for (let attempt = 0; attempt < starts; attempt++) {
+    const log = openSync(path, 'a')
+    const child = spawn('sh', ['-c', tied, 'sh', ...command], { stdio: ['pipe', log, log] })
+    closeSync(log)
+    const ready = untilReady(controlPlane).then(() => true)
+    ready.catch(() => {})
+    // Its port may be taken for a moment, by anybody's outgoing connection.
+    if (await Promise.race([ready, once(child, 'exit').then(() => false)])) return child
+    child.stdin?.end()
   }
+  const said = (await readFile(path, 'utf8')).trimEnd().split('\n').slice(-5).join('\n')
+  throw new Error(`the API server did not start again:\n${said}`)
+}
+
+/** A process that was killed keeps its port until it has ended, and the next one would not get it. */
+function untilEnded(pid: number): Promise<unknown> {
+  return eventually(async () => {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+    // Its state stands behind its name, which is in parentheses.
+    return stat === '' || /\) [ZX] /.test(stat)
+  })
 }
 
 async function untilReady(controlPlane: ControlPlane): Promise<void> {

@@ -107,9 +107,13 @@ export class ManagerKeeper {
     return this.lives.reduce((sum, { begun, writes }) => sum + begun.length - writes.length, 0)
   }
 
-  /** What the managers logged. */
-  get output(): string {
-    return this.lives.map(({ output }, life) => `--- life ${life}\n${output}`).join('')
+  /** The last of what the managers logged that is worth a look, for people. */
+  get complaints(): string {
+    const told = this.lives.map(({ output }, life) => {
+      const lines = output.split('\n').filter((line) => line !== '' && !line.includes('"level":"info"'))
+      return [`life ${life}:`, ...lines.slice(-20).map((line) => line.slice(0, 300))].join('\n')
+    })
+    return told.join('\n')
   }
 
   /** Waits until this is so of the manager that runs. */

@@ -82,7 +82,7 @@ export async function tell(
     expect(await story.outcome()).toEqual(theEnd)
     await witness.catchesUp(client, namespace)
   } catch (error) {
-    const logs = managers.map(({ output }) => output).join('\n')
+    const logs = managers.map(({ complaints }) => complaints).join('\n')
     throw new Error(`${error instanceof Error ? error.message : error}\n${logs}`, { cause: error })
   } finally {
     // What went wrong before matters more than that the rest could not be put away.
