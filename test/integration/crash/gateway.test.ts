@@ -52,10 +52,10 @@ class DyingGateway implements RunApi {
         return answer
       }
       case 'as soon as a result is recorded': {
-        const { witness } = stage()
-        const isRecorded = witness.sees(
-          ({ object }) => object.kind === 'Run' && (object as Run).status?.result !== undefined,
-        )
+        const isRecorded = stage().witness.sees(({ object }) => {
+          const { result, incarnation } = (object.kind === 'Run' && (object as Run).status) || {}
+          return result !== undefined && question === `report ${incarnation?.pod}`
+        })
         void isRecorded.then(() => this.#kill())
         return send()
       }
@@ -68,7 +68,7 @@ class DyingGateway implements RunApi {
 
   #kill(): void {
     const { gateway } = stage().operator
-    this.successor = gateway.kill().then(() => gateway.start())
+    this.successor = this.successor.then(() => gateway.kill()).then(() => gateway.start())
   }
 }
 
