@@ -59,14 +59,21 @@ export function childName(firingUid: string, step: string, ...coordinates: reado
   return `${cut(step, 24)}-${identity(firingUid, step, ...coordinates)}`
 }
 
-/** Name of a graph's n-th plan. */
+/**
+ * Name of a graph's n-th plan. A graph's name that has to be cut is followed by some of its hash, so that plans of two
+ * graphs whose names begin alike do not stand in each other's way.
+ */
 export function planName(graph: string, sequence: number): string {
-  return `${cut(graph, 52)}-${sequence}`
+  const stem = graph.length <= 52 ? graph : `${cut(graph, 41)}-${identity(graph).slice(0, 10)}`
+  return `${stem}-${sequence}`
 }
 
-/** Name of the program with this digest. The same program of the same graph has the same name. */
+/**
+ * Name of the program with this digest. The same program of the same graph has the same name; that of another graph
+ * has another one, however long a beginning the names of the two graphs share.
+ */
 export function programName(graph: string, digest: string): string {
-  return `${cut(graph, 36)}-${identity(digest)}`
+  return `${cut(graph, 36)}-${identity(graph, digest)}`
 }
 
 /** Name of an Agent's n-th published version. */

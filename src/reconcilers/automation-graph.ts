@@ -83,7 +83,10 @@ async function planned(
     drift: applied === undefined || owned === undefined ? [] : drift(managed(applied), owned.spec),
   }
   return {
-    create: choice.plan === undefined ? newPlan(graph, compiled, content, choice.name, approver) : [],
+    create: [
+      ...missingProgram(graph, compiled, current.plan.content, context),
+      ...(choice.plan === undefined ? [newPlan(graph, content, choice.name, approver)] : []),
+    ],
     apply: [...approveAutomatically(graph, choice.plan, approver), ...correct(graph, current)],
     delete: [...finishedPlans(graph, plans, choice, applied), ...unusedPrograms(graph, plans, owned, content, context)],
     status: plannedStatus(graph, compiled, { ...current, revision, sequence: sequenceAfter(choice) }, context.now),
@@ -126,30 +129,29 @@ function managed(plan: Plan): DeepReadonly<ManagedSpec> {
   return plan.spec.content.automation as DeepReadonly<ManagedSpec>
 }
 
-function newPlan(
+/** The program that the current plan names, where it does not exist: not yet, or not any more. */
+function missingProgram(
   graph: Graph,
   compiled: CompiledGraph,
-  content: PlanContent,
-  name: string,
-  approver: string,
+  { program: named, pins }: DeepReadonly<PlanContent>,
+  { read }: ReconcileContext,
 ): KubeObject[] {
-  const metadata = { namespace: graph.metadata.namespace ?? '', labels: { [labels.graph]: graph.metadata.name } }
-  const program = programFor(graph.metadata.name, compiled, content.pins)
+  const program = programFor(graph.metadata.name, compiled, structuredClone(pins) as PlanContent['pins'])
+  if (program === undefined || program.name !== named?.name) return []
+  if (read.get(automationProgram, `${graph.metadata.namespace}/${program.name}`) !== undefined) return []
+  const metadata = { name: program.name, ...besides(graph) }
+  return [{ apiVersion, kind: automationProgram.kind, metadata, spec: program.spec } as KubeObject]
+}
+
+function newPlan(graph: Graph, content: PlanContent, name: string, approver: string): KubeObject {
   const approves = graph.spec.applyPolicy === 'Automatic' && content.blockers.length === 0
-  const plan = {
-    apiVersion,
-    kind: automationGraphPlan.kind,
-    metadata: { name, ...metadata },
-    spec: { content, ...(approves && { approval: { digest: content.digest, by: approver } }) },
-  }
-  if (program === undefined || content.program === undefined) return [plan]
-  const compiledProgram = {
-    apiVersion,
-    kind: automationProgram.kind,
-    metadata: { name: program.name, ...metadata },
-    spec: program.spec,
-  }
-  return [compiledProgram, plan]
+  const spec = { content, ...(approves && { approval: { digest: content.digest, by: approver } }) }
+  return { apiVersion, kind: automationGraphPlan.kind, metadata: { name, ...besides(graph) }, spec } as KubeObject
+}
+
+/** What the metadata of everything that is made for a graph has beside a name. */
+function besides({ metadata }: Graph): { namespace: string; labels: Record<string, string> } {
+  return { namespace: metadata.namespace ?? '', labels: { [labels.graph]: metadata.name } }
 }
 
 /** Approves the pending plan of a graph that was switched to `Automatic`. A plan with blockers needs a person. */

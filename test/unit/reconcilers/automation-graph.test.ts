@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { AutomationGraphPlan } from '../../../src/api/automation-graph-plan.ts'
-import { refOf } from '../../../src/lib/object.ts'
+import { automationProgram } from '../../../src/api/automation-program.ts'
+import { type KubeObject, refOf } from '../../../src/lib/object.ts'
 import { graphReconciler } from '../../../src/reconcilers/automation-graph.ts'
 import { aGraph, aPlan } from '../../kit/builders.ts'
 import { reconcileContext } from '../../kit/reconcile-context.ts'
@@ -17,16 +18,31 @@ it('[A-148] a document with errors shows what is applied, also where that was ne
   expect(status?.applied?.plan).toBe(plan.metadata.name)
 })
 
+/** A pass over a graph with these children in the cache. */
+function reconcile(graph: ReturnType<typeof aGraph>, children: readonly KubeObject[]) {
+  const context = reconcileContext({ cached: children.map(child) })
+  return graphReconciler('manager')(graph, { ...context, read: { ...context.read, byIndex: () => [] } })
+}
+
+function child(object: KubeObject): KubeObject {
+  return { ...object, metadata: { ...object.metadata, namespace: 'default', ...owned } }
+}
+
 it('plans an edit once, also where it came before what was applied is recorded', async () => {
-  const reconcile = (graph: ReturnType<typeof aGraph>, plans: AutomationGraphPlan[]) => {
-    const context = reconcileContext({ cached: plans })
-    return graphReconciler('manager')(graph, { ...context, read: { ...context.read, byIndex: () => [] } })
-  }
-  const first = aPlan({ metadata: owned, status: { phase: 'Applied' } })
-  const { create, status } = await reconcile(aGraph(), [first])
-  const made = create?.find((object) => object.kind === first.kind) as AutomationGraphPlan
-  const second = { ...made, metadata: { ...made.metadata, namespace: 'default', ...owned } }
-  const again = await reconcile(aGraph({ status }), [first, second])
+  const first = aPlan({ status: { phase: 'Applied' } })
+  const { create = [], status } = await reconcile(aGraph(), [first])
+  expect(create.map((object) => object.kind)).toEqual([automationProgram.kind, first.kind])
+  const again = await reconcile(aGraph({ status }), [first, ...create])
   expect(status?.applied?.plan).toBe(first.metadata.name)
   expect(again.create).toEqual([])
+})
+
+it('makes a program again that somebody deleted, whatever has become of the plan that names it', async () => {
+  const { create = [], status } = await reconcile(aGraph(), [])
+  const [program, plan] = create as [KubeObject, AutomationGraphPlan]
+  for (const phase of ['Pending', 'Approved', 'Applying', undefined] as const) {
+    const seen = { ...plan, ...(phase !== undefined && { status: { phase } }) }
+    const again = await reconcile(aGraph({ status }), [seen])
+    expect(again.create, phase ?? 'not looked at yet').toEqual([program])
+  }
 })
