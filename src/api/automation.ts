@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { anyObject, conditions, messageField, objectName, observedGeneration, timeField } from './fields.ts'
+import {
+  anyObject,
+  conditions,
+  digestField,
+  messageField,
+  objectName,
+  observedGeneration,
+  timeField,
+} from './fields.ts'
 import { triggerKinds } from './graph-document.ts'
 import { ageColumn, defineKind } from './kind.ts'
 import { firingReference, programReference } from './references.ts'
@@ -79,6 +87,56 @@ export const maxActiveFirings = 100
 /** Entries of `status.readiness`: a program may have more pins than that. */
 export const readinessLimit = 64
 
+const pendingFiring = z.strictObject({
+  ...firingReference.shape,
+  decision: z
+    .enum(['ConcurrencyForbidden', 'Superseded'])
+    .optional()
+    .describe('Why it will not be started; absent while it waits for its turn.'),
+})
+export type PendingFiring = z.infer<typeof pendingFiring>
+
+const instant = (description: string) => z.string().max(32).describe(description)
+
+const skippedOccurrences = z.strictObject({
+  reason: z.string().max(64).describe('Why they did not start, in CamelCase.'),
+  count: z.int().min(1).describe('How many they are.'),
+  first: instant('The first of them, in UTC.'),
+  last: instant('The last of them, in UTC.'),
+})
+export type SkippedOccurrences = z.infer<typeof skippedOccurrences>
+
+const scheduleStatus = z.strictObject({
+  digest: digestField('Digest of the schedule that this was computed for.'),
+  changedAt: instant('When the schedule last changed. Nothing up to then is due: editing never fires into the past.'),
+  resumedAt: instant('When the Automation was last resumed. Nothing up to then is due.').optional(),
+  watermark: instant(
+    'The newest occurrence that was decided. No occurrence up to it is ever decided again.',
+  ).optional(),
+  next: instant('When the next occurrence starts, in UTC, jitter included.').optional(),
+  once: z
+    .strictObject({
+      at: instant('The date that was seen last, in UTC with milliseconds.'),
+      phase: z
+        .enum(['Pending', 'Consumed', 'NotFuture'])
+        .describe('Pending: still to start. Consumed: its firing has it.'),
+      consumed: z
+        .strictObject({ at: instant('The date.'), firing: objectName('Name of its firing.') })
+        .optional()
+        .describe('The date that was consumed last.'),
+    })
+    .optional()
+    .describe('The one occurrence of a schedule_once trigger.'),
+  skipped: z
+    .array(skippedOccurrences)
+    .max(10)
+    .optional()
+    .describe(
+      'Occurrences that did not start, newest last: every one that is due and does not run has its reason here.',
+    ),
+})
+export type ScheduleStatus = z.infer<typeof scheduleStatus>
+
 const readinessEntry = z.strictObject({
   check: z.string().max(128).describe('What was checked.'),
   state: z.enum(['Failed', 'Unknown']).describe('Unknown blocks as a failure does.'),
@@ -103,6 +161,12 @@ export const automationStatus = z.strictObject({
     .max(maxActiveFirings)
     .optional()
     .describe('Firings that were started and have not settled. A firing runs only while its name stands here.'),
+  pending: z
+    .array(pendingFiring)
+    .max(200)
+    .optional()
+    .describe('Firings that are decided, but not started: they wait for their turn or are about to be skipped.'),
+  schedule: scheduleStatus.optional().describe('What is known of the schedule.'),
   last: z
     .strictObject({
       firing: objectName('Name of the firing.'),

@@ -10,6 +10,12 @@ export const labels = {
   agent: 'graphwright.dev/agent',
 } as const
 
+/** Annotations that people or the operator put on an object to ask for something. */
+export const annotations = {
+  /** On a firing: it is to end. The value says why, for people. */
+  cancelRequested: 'graphwright.dev/cancel-requested',
+} as const
+
 /** Label of a run's pod, `isolated` or `open`: what the NetworkPolicy of a workspace selects by. */
 export const networkLabel = 'graphwright.dev/network'
 

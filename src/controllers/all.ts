@@ -32,7 +32,7 @@ export function addControllers(manager: Manager, dependencies: ControllerDepende
   manager.informer(automationFiring, { indexes: { [firingsByAutomation.name]: firingsByAutomation.values } })
   manager.addController(automationGraphController(approver))
   manager.addController(automationGraphPlanController)
-  manager.addController(automationController)
+  manager.addController(automationController(approver))
   manager.addController(automationFiringController({ contents, schemas }))
   manager.addController(sessionController)
   manager.addController(runController({ settings: jobs, contents }))

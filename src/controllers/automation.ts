@@ -7,31 +7,38 @@ import { fieldManagers } from '../api/labels.ts'
 import { serviceAccountType } from '../kube/core-types.ts'
 import { type KubeObject, keyOf, type ObjectKey } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
-import { reconcileAutomation } from '../reconcilers/automation.ts'
+import { createAutomationReconciler } from '../reconcilers/automation.ts'
 import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-automation.ts'
 import { type ControllerSpec, watch } from '../runtime/controller.ts'
 import type { Reader } from '../runtime/result.ts'
 
-export const automationController: ControllerSpec<Automation, AutomationStatus> = {
-  name: 'automation',
-  for: automation,
-  ready: 'Ready',
-  fieldManager: fieldManagers.manager,
-  reconcile: reconcileAutomation,
-  watches: [
-    watch(automationFiring, firingsByAutomation.values),
-    watch(environment, (object, read) => automationsThat(object, read, ({ spec }, name) => spec.environment === name)),
-    watch(serviceAccountType, (object, read) =>
-      automationsThat(object, read, ({ spec }, name) => spec.serviceAccountName === name),
-    ),
-    watch(agent, (object, read) => automationsThat(object, read, ({ spec }, name) => spec.target.agent?.name === name)),
-    watch(automationProgram, (object, read) =>
-      automationsThat(object, read, ({ spec }, name) => spec.target.program?.name === name),
-    ),
-    watch(agentVersion, (object, read) =>
-      automationsThat(object, read, (one) => usesAgent(one, object.spec.agent, read)),
-    ),
-  ],
+/** @param requester user name of this manager */
+export function automationController(requester: string): ControllerSpec<Automation, AutomationStatus> {
+  return {
+    name: 'automation',
+    for: automation,
+    ready: 'Ready',
+    fieldManager: fieldManagers.manager,
+    reconcile: createAutomationReconciler(requester),
+    watches: [
+      watch(automationFiring, firingsByAutomation.values),
+      watch(environment, (object, read) =>
+        automationsThat(object, read, ({ spec }, name) => spec.environment === name),
+      ),
+      watch(serviceAccountType, (object, read) =>
+        automationsThat(object, read, ({ spec }, name) => spec.serviceAccountName === name),
+      ),
+      watch(agent, (object, read) =>
+        automationsThat(object, read, ({ spec }, name) => spec.target.agent?.name === name),
+      ),
+      watch(automationProgram, (object, read) =>
+        automationsThat(object, read, ({ spec }, name) => spec.target.program?.name === name),
+      ),
+      watch(agentVersion, (object, read) =>
+        automationsThat(object, read, (one) => usesAgent(one, object.spec.agent, read)),
+      ),
+    ],
+  }
 }
 
 type Seen = DeepReadonly<Automation>

@@ -1,90 +1,156 @@
-import { type Automation, type AutomationStatus, maxActiveFirings } from '../api/automation.ts'
+import {
+  type Automation,
+  type AutomationStatus,
+  automation as automationKind,
+  type ReadinessEntry,
+} from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
-import type { FiringReference } from '../api/references.ts'
-import { keyOf } from '../lib/object.ts'
+import { annotations } from '../api/labels.ts'
+import { type KubeObject, keyOf } from '../lib/object.ts'
 import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
-import { setCondition } from '../runtime/conditions.ts'
-import type { ReconcileContext } from '../runtime/controller.ts'
-import type { ReconcileResult } from '../runtime/result.ts'
+import { type ConditionInput, setCondition } from '../runtime/conditions.ts'
+import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import { describeTriggers } from '../schedule/describe.ts'
-import { hasSchedule } from '../schedule/trigger-rules.ts'
+import { dateProblem, describePending, noPendingOccurrence } from '../schedule/once.ts'
 import { readinessOf } from './automation/readiness.ts'
+import { type AutomationState, decideSchedule, type ScheduleDecision } from './automation/schedule.ts'
+import { type Starting, startFirings } from './automation/starting.ts'
 import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
 
+type Seen = DeepReadonly<Automation>
 type Firing = DeepReadonly<AutomationFiring>
 
 /**
- * Projects readiness and starts firings. Moving a firing into `active[]` is what starts it: the write is a
- * compare-and-set on this object, so that two managers cannot both decide. A firing is started only while the
- * Automation is active and ready; firings that must not start are ended by their own reconciler.
+ * Projects readiness, makes the firings of the schedule, and starts firings. Moving a firing into `active[]` is what
+ * starts it: the write is a compare-and-set on this object, so that two managers cannot both decide.
+ * @param requester user name of this manager, in whose name scheduled firings are made
  */
-export function reconcileAutomation(
-  automation: DeepReadonly<Automation>,
-  { read, now }: ReconcileContext,
-): ReconcileResult<AutomationStatus> {
-  const { metadata, spec } = automation
-  const readiness = readinessOf(
-    { namespace: metadata.namespace ?? '', graphManaged: isGraphManaged(automation), spec },
-    read,
-  )
-  const state = spec.paused === true ? 'Paused' : readiness.length > 0 ? 'NotReady' : 'Active'
-  const firings = read
-    .byIndex(automationFiring, firingsByAutomation.name, keyOf(metadata))
-    .filter(({ spec: { automation: named } }) => named.uid === undefined || named.uid === metadata.uid)
-  const last = lastSettled(firings) ?? automation.status?.last
-  const status: AutomationStatus = {
-    observedGeneration: metadata.generation,
-    state,
-    trigger: describeTriggers(spec.triggers),
-    next: hasSchedule(spec.triggers) ? 'not scheduled by this release' : 'when fired by hand',
-    readiness,
-    active: activeFirings(automation.status?.active ?? [], firings, state === 'Active'),
-    ...(last !== undefined && { last: { ...last } }),
-    conditions: setCondition(
-      automation.status?.conditions,
-      readiness.length === 0
-        ? { type: 'Ready', status: 'True', reason: 'Ready', message: 'Every check passed.' }
-        : {
-            type: 'Ready',
-            status: 'False',
-            reason: 'NotReady',
-            message: readiness.map((entry) => entry.message).join(' '),
-          },
-      metadata.generation ?? 0,
-      now,
-    ),
+export function createAutomationReconciler(requester: string): Reconcile<Automation, AutomationStatus> {
+  return (automation, context) => {
+    const firings = firingsOf(automation, context)
+    const readiness = readinessEntries(automation, context)
+    const state = automation.spec.paused === true ? 'Paused' : readiness.length > 0 ? 'NotReady' : 'Active'
+    const schedule = decideSchedule({
+      automation,
+      state,
+      firings: firings.filter(({ spec }) => spec.trigger === 'schedule'),
+      specChangedAt: specChangedAt(automation, context),
+      requester,
+      now: context.now,
+    })
+    if (schedule.create.length > 0) return { create: schedule.create }
+    const starting = start(automation, state, firings, schedule)
+    return {
+      apply: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
+      status: statusOf(automation, { state, readiness, firings, schedule, starting }, context.now),
+      ...(schedule.after !== undefined && { after: schedule.after }),
+    }
   }
-  return { status }
 }
 
-function isGraphManaged(automation: DeepReadonly<Automation>): boolean {
-  return controllerOf(automation)?.kind === automationGraph.kind
+/** Firings that name this Automation: by name, and by UID where they give one. */
+function firingsOf({ metadata }: Seen, { read }: ReconcileContext): readonly Firing[] {
+  return read
+    .byIndex(automationFiring, firingsByAutomation.name, keyOf(metadata))
+    .filter(({ spec: { automation } }) => automation.uid === undefined || automation.uid === metadata.uid)
 }
 
-/** Started firings that have not settled, and, where the Automation may start some, the oldest of those that wait. */
-export function activeFirings(
-  recorded: readonly Readonly<FiringReference>[],
+function readinessEntries(automation: Seen, { read }: ReconcileContext): ReadinessEntry[] {
+  const { metadata, spec, status } = automation
+  const graphManaged = controllerOf(automation)?.kind === automationGraph.kind
+  const late = dateProblem(status?.schedule?.once)
+  return [
+    ...readinessOf({ namespace: metadata.namespace ?? '', graphManaged, spec }, read),
+    ...(late === undefined ? [] : [{ check: 'triggers', state: 'Failed' as const, message: late }]),
+  ]
+}
+
+function specChangedAt({ metadata }: Seen, { read }: ReconcileContext): Date | undefined {
+  const time = read.specChangedAt(automationKind, keyOf(metadata))
+  return time === undefined ? undefined : new Date(time)
+}
+
+/** Started firings that have not settled, those that wait for their turn, and whom the concurrency policy lets start. */
+function start(
+  { spec, status }: Seen,
+  state: AutomationState,
   firings: readonly Firing[],
-  mayStart: boolean,
-): FiringReference[] {
-  const unsettled = firings.filter((firing) => !isSettledFiring(firing))
-  const known = new Set(unsettled.map((firing) => firing.metadata.uid))
-  const kept = recorded.filter(({ uid }) => known.has(uid)).map((reference) => ({ ...reference }))
-  if (!mayStart) return kept
-  const started = new Set(kept.map(({ uid }) => uid))
-  const waiting = unsettled
-    .filter(({ metadata }) => !started.has(metadata.uid ?? '') && metadata.deletionTimestamp === undefined)
-    .sort(byAge)
+  schedule: ScheduleDecision,
+): Starting {
+  const unsettled = new Map(
+    firings.filter((firing) => !isSettledFiring(firing)).map((firing) => [firing.metadata.uid, firing]),
+  )
+  const active = (status?.active ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
+  const pending = (status?.pending ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
+  if (state !== 'Active') return { active, pending, cancel: [] }
+  const listed = new Set([...active, ...pending].map(({ uid }) => uid))
+  const byHand = [...unsettled.values()].filter(({ spec: { trigger } }) => trigger !== 'schedule').sort(byAge)
+  const arrived = [...schedule.covered, ...byHand]
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !listed.has(metadata.uid ?? ''))
     .map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }))
-  return [...kept, ...waiting].slice(0, Math.max(maxActiveFirings, kept.length))
+  return startFirings({ policy: spec.concurrencyPolicy, active, pending, arrived })
 }
 
 function byAge(a: Firing, b: Firing): number {
   const [left, right] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp} ${metadata.name}`)
   return (left ?? '') < (right ?? '') ? -1 : 1
+}
+
+/** Asks a firing to end. Its own reconciler does it; asking again changes nothing. */
+function cancelRequest(firings: readonly Firing[], uid: string): KubeObject[] {
+  const firing = firings.find(({ metadata }) => metadata.uid === uid)
+  if (firing === undefined || firing.metadata.annotations?.[annotations.cancelRequested] !== undefined) return []
+  const { name, namespace = '' } = firing.metadata
+  const asked = { name, namespace, ownerReferences: [], annotations: { [annotations.cancelRequested]: 'Replaced' } }
+  return [{ apiVersion: firing.apiVersion, kind: firing.kind, metadata: asked }]
+}
+
+interface Findings {
+  readonly state: AutomationState
+  readonly readiness: ReadinessEntry[]
+  readonly firings: readonly Firing[]
+  readonly schedule: ScheduleDecision
+  readonly starting: Starting
+}
+
+function statusOf(automation: Seen, findings: Findings, now: Date): AutomationStatus {
+  const { metadata, spec, status } = automation
+  const { state, readiness, firings, schedule, starting } = findings
+  const last = lastSettled(firings) ?? status?.last
+  return {
+    observedGeneration: metadata.generation,
+    state,
+    trigger: describeTriggers(spec.triggers),
+    next: describeNext(spec.triggers, schedule, state),
+    readiness,
+    active: starting.active,
+    ...(starting.pending.length > 0 && { pending: starting.pending }),
+    ...(schedule.status !== undefined && { schedule: schedule.status }),
+    ...(last !== undefined && { last: { ...last } }),
+    conditions: setCondition(status?.conditions, readyCondition(readiness), metadata.generation ?? 0, now),
+  }
+}
+
+/** The `Next` column. */
+function describeNext(
+  triggers: Seen['spec']['triggers'],
+  { status }: ScheduleDecision,
+  state: AutomationState,
+): string {
+  if (status === undefined) return 'when fired by hand'
+  if (triggers.some(({ kind }) => kind === 'schedule_once')) return describePending(status.once, state !== 'Active')
+  if (state === 'Paused') return 'paused'
+  if (state === 'NotReady') return 'not ready'
+  return status.next ?? noPendingOccurrence
+}
+
+function readyCondition(readiness: readonly ReadinessEntry[]): ConditionInput {
+  if (readiness.length === 0) return { type: 'Ready', status: 'True', reason: 'Ready', message: 'Every check passed.' }
+  const message = readiness.map((entry) => entry.message).join(' ')
+  return { type: 'Ready', status: 'False', reason: 'NotReady', message }
 }
 
 function lastSettled(firings: readonly Firing[]): AutomationStatus['last'] {

@@ -49,6 +49,8 @@ export function checkFiring(firing: Firing, automation: Target | undefined, now:
   const entry = entryOf(firing, automation.spec.triggers)
   if (typeof entry !== 'string') return entry
   if (isActive(firing, automation)) return { kind: 'start', automation, entry }
+  const decided = checkDecision(firing, automation)
+  if (decided !== undefined) return decided
   return checkState(firing, automation, now)
 }
 
@@ -118,6 +120,31 @@ const kinds: Readonly<Record<Firing['spec']['trigger'], readonly AutomationTrigg
 
 function onlyOne<T>(list: readonly T[]): T | undefined {
   return list.length === 1 ? list[0] : undefined
+}
+
+/** What the Automation has decided about a firing that it did not start. */
+function checkDecision(firing: Firing, automation: Target): Rejection | undefined {
+  const { name } = automation.metadata
+  const listed = automation.status?.pending?.find(({ uid }) => uid === firing.metadata.uid)
+  if (listed?.decision === 'ConcurrencyForbidden') {
+    const message = `Another firing of Automation ${name} was under way, and its concurrencyPolicy is Forbid: nothing was run.`
+    return { kind: 'end', phase: 'Skipped', reason: listed.decision, message }
+  }
+  if (listed?.decision === 'Superseded') {
+    const message = `A newer firing of Automation ${name} took its place, by the concurrencyPolicy Replace: nothing was run.`
+    return { kind: 'end', phase: 'Skipped', reason: listed.decision, message }
+  }
+  if (listed !== undefined || !isCovered(firing, automation)) return undefined
+  const message = `Automation ${name} has fired for ${firing.spec.occurrence} before, or has decided not to: nothing was run.`
+  return { kind: 'end', phase: 'Skipped', reason: 'AlreadyFired', message }
+}
+
+/** True for an occurrence that the Automation has decided: its name was a lock, and was let go when it was pruned. */
+function isCovered({ spec }: Firing, { status }: Target): boolean {
+  const { watermark, once } = status?.schedule ?? {}
+  if (spec.trigger !== 'schedule' || spec.occurrence === undefined) return false
+  if (once !== undefined && once.consumed?.at === spec.occurrence) return true
+  return watermark !== undefined && new Date(spec.occurrence) <= new Date(watermark)
 }
 
 /** The firing was not started yet: whether it will be. */

@@ -49,16 +49,8 @@ function checkTriggerSettings({ spec }: ReadinessSubject): ReadinessEntry[] {
 
 /** A capability that this release does not run is refused, never ignored (A-011). */
 function checkSettings({ spec }: ReadinessSubject): ReadinessEntry[] {
-  const refused: ReadinessEntry[] = []
-  if (spec.concurrencyPolicy !== undefined && spec.concurrencyPolicy !== 'Allow') {
-    const message = `concurrencyPolicy ${spec.concurrencyPolicy} is not run by this release; use Allow.`
-    refused.push(failed('concurrencyPolicy', message))
-  }
-  if (spec.history !== undefined) {
-    const message = 'history is not run by this release, which keeps every firing; remove it.'
-    refused.push(failed('history', message))
-  }
-  return refused
+  if (spec.history === undefined) return []
+  return [failed('history', 'history is not run by this release, which keeps every firing; remove it.')]
 }
 
 /** A-159: the Environment exists and is live. */
