@@ -150,6 +150,7 @@ function isCovered({ spec }: Firing, { status }: Target): boolean {
 /** The firing was not started yet: whether it will be. */
 function checkState(firing: Firing, { metadata, spec, status }: Target, now: Date): Rejection | Pending {
   const { name } = metadata
+  if (firing.spec.trigger === 'schedule') return awaitSchedule(name, spec.paused === true)
   if (spec.paused === true) {
     const message = `Automation ${name} is paused: nothing was run. Unset spec.paused to fire it.`
     return { kind: 'end', phase: 'Skipped', reason: 'Paused', message }
@@ -167,6 +168,17 @@ function checkState(firing: Firing, { metadata, spec, status }: Target, now: Dat
     return { kind: 'pending', reason: 'TooManyActive', message }
   }
   return { kind: 'pending', reason: 'AwaitingStart', message: `It waits to be started by Automation ${name}.` }
+}
+
+/**
+ * An occurrence that was due while the Automation was active is not lost when it is paused before it could start, and a
+ * date that was chosen once even less (A-208): it starts when the Automation is active again.
+ */
+function awaitSchedule(name: string, isPaused: boolean): Pending {
+  const message = isPaused
+    ? `Automation ${name} was paused before it could start; it starts when the Automation is resumed.`
+    : `It waits to be started by Automation ${name}.`
+  return { kind: 'pending', reason: isPaused ? 'AwaitingResume' : 'AwaitingStart', message }
 }
 
 type Readiness = NonNullable<NonNullable<Target['status']>['readiness']>
