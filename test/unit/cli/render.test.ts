@@ -151,7 +151,7 @@ describe('list', () => {
       anAutomation({
         status: {
           state: 'Active',
-          next: 'not scheduled by this release',
+          next: '2026-12-01T08:00:00.000Z',
           last: { firing: 'x', result: 'Succeeded', time: '2026-11-30T12:05:00Z' },
         },
       }),
@@ -166,9 +166,9 @@ describe('list', () => {
     ]
     expect(`\n${renderAutomations(automations, false, now)}\n`).toMatchInlineSnapshot(`
       "
-      NAME      STATE      TRIGGER           NEXT                            LAST RUN
-      triage    Active     manual            not scheduled by this release   Succeeded 5m ago
-      nightly   NotReady   0 2 * * * (UTC)   -                               -
+      NAME      STATE      TRIGGER           NEXT                       LAST RUN
+      triage    Active     manual            2026-12-01T08:00:00.000Z   Succeeded 5m ago
+      nightly   NotReady   0 2 * * * (UTC)   -                          -
       nightly is not ready: There is no Agent x; create it.
       "
     `)

@@ -12,9 +12,8 @@ function readiness(spec: Partial<AutomationSpec>, cached: KubeObject[] = []) {
 
 describe('the readiness of an Automation', () => {
   it('[A-011] refuses what this release does not run, and says what to do', () => {
-    const entries = readiness({ concurrencyPolicy: 'Forbid', history: { succeeded: 3 } })
+    const entries = readiness({ history: { succeeded: 3 } })
     expect(entries.filter(({ message }) => message.includes('not run by this release'))).toEqual([
-      { check: 'concurrencyPolicy', state: 'Failed', message: expect.stringContaining('use Allow') },
       { check: 'history', state: 'Failed', message: expect.stringContaining('remove it') },
     ])
   })
