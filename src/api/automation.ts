@@ -137,6 +137,49 @@ const scheduleStatus = z.strictObject({
 })
 export type ScheduleStatus = z.infer<typeof scheduleStatus>
 
+/** How many failures in a row are kept. More change neither the pause nor how long a probe is waited for. */
+export const keptFailures = 8
+
+const failure = z.strictObject({
+  firing: objectName('Name of the firing.'),
+  at: instant('When it settled.'),
+  reason: z.string().max(128).describe('Reason it gave, in CamelCase.'),
+})
+export type Failure = z.infer<typeof failure>
+
+const failures = z.strictObject({
+  clearedAt: instant(
+    'Failures up to here no longer count: a success, a resume or a change came after them.',
+  ).optional(),
+  ranByHandAt: instant('When a firing by hand last succeeded. Failures up to here pause nothing.').optional(),
+  row: z
+    .array(failure)
+    .max(keptFailures)
+    .optional()
+    .describe('The newest failures in a row, oldest first, each firing once. Firings by hand do not count.'),
+  subject: digestField('Digest of what failed: the spec and the version of the Agent.').optional(),
+  resumeSeen: z.string().max(256).describe('The request to resume that was answered last.').optional(),
+})
+export type Failures = z.infer<typeof failures>
+
+/** Classes of the failures that can pause an Automation. */
+export const pauseClasses = ['Connection', 'Transient', 'Runtime'] as const
+
+const pause = z.strictObject({
+  reason: z.string().max(128).describe('Reason of the failure, in CamelCase.'),
+  message: messageField('What failed, in its own words.'),
+  class: z.enum(pauseClasses).describe('Transient: tried again from time to time. The others wait for people.'),
+  since: instant('When the failure settled that brought it to the pause.'),
+  streak: z
+    .int()
+    .min(1)
+    .max(keptFailures)
+    .describe('Failures in a row; from the largest number on they are not counted.'),
+  firing: objectName('Name of the firing that failed last.'),
+  nextProbe: instant('The first occurrence from then on is let through, to see whether the cause is gone.').optional(),
+})
+export type Pause = z.infer<typeof pause>
+
 const readinessEntry = z.strictObject({
   check: z.string().max(128).describe('What was checked.'),
   state: z.enum(['Failed', 'Unknown']).describe('Unknown blocks as a failure does.'),
@@ -149,6 +192,15 @@ export const automationStates = ['Active', 'Paused', 'NotReady'] as const
 export const automationStatus = z.strictObject({
   observedGeneration,
   state: z.enum(automationStates).optional().describe('Whether it may start firings.'),
+  reason: z
+    .string()
+    .max(128)
+    .optional()
+    .describe('Why it is not active: ByHand (spec.paused), NotReady, or the reason of the failures that paused it.'),
+  pause: pause
+    .optional()
+    .describe('A pause that the Automation made itself, because its firings fail again and again.'),
+  failures: failures.optional().describe('What the next pause depends on.'),
   trigger: z.string().max(512).optional().describe('The triggers in words.'),
   next: z.string().max(128).optional().describe('When the schedule is due next, in words.'),
   readiness: z
@@ -190,6 +242,7 @@ export const automation = defineKind({
   columns: [
     { name: 'Trigger', type: 'string', jsonPath: '.status.trigger' },
     { name: 'State', type: 'string', jsonPath: '.status.state' },
+    { name: 'Reason', type: 'string', jsonPath: '.status.reason' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
     { name: 'Next', type: 'string', jsonPath: '.status.next' },
     { name: 'Last', type: 'date', jsonPath: '.status.last.time' },

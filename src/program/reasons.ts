@@ -30,6 +30,8 @@ export const stepReasons = [
   'environment_missing',
   /** The ServiceAccount was deleted, or replaced, before the Session was created. */
   'service_account_missing',
+  /** Nothing of the firing has moved for more than 25 hours (N-175). */
+  'automation_run_abandoned',
 ] as const
 export type StepReason = (typeof stepReasons)[number]
 

@@ -6,7 +6,8 @@ import { controllerOf, ownedBy } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Advance } from '../program/advance.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
-import type { EventInput, ReconcileResult } from '../runtime/result.ts'
+import { type EventInput, type ReconcileResult, Wait } from '../runtime/result.ts'
+import { AbandonedBatch, abandonedStatus, millisToAbandonment } from './automation-firing/abandoned.ts'
 import { admit } from './automation-firing/admission.ts'
 import type { Firing, Pending, Rejection } from './automation-firing/checks.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
@@ -21,12 +22,39 @@ type Result = ReconcileResult<AutomationFiringStatus>
  * The admission is a write of its own, before anything takes effect; a Session is created before it is recorded.
  */
 export function firingReconciler(tools: ProgramTools): Reconcile<AutomationFiring, AutomationFiringStatus> {
+  const batch = new AbandonedBatch()
   return async (firing, context) => {
     if (isSettledFiring(firing)) return {}
     const apply = claim(firing, context)
-    const result = await pass(firing, context, tools)
+    const result = await boundedPass(firing, context, tools, batch)
     return { ...result, ...(apply.length > 0 && { apply }) }
   }
+}
+
+/** A firing that was admitted goes on until it ends, or is stuck for so long that it is closed (N-175). */
+async function boundedPass(
+  firing: Firing,
+  context: ReconcileContext,
+  tools: ProgramTools,
+  batch: AbandonedBatch,
+): Promise<Result> {
+  if (firing.status?.admission === undefined) return await pass(firing, context, tools)
+  const left = millisToAbandonment(firing, context.now)
+  const wait = left >= 0 ? left + 1 : batch.take(context.now)
+  if (wait === 0) return abandon(firing, context.now)
+  try {
+    const result = await pass(firing, context, tools)
+    return { ...result, after: Math.min(result.after ?? wait, wait) }
+  } catch (error) {
+    if (!(error instanceof Wait)) throw error
+    throw new Wait(error.reason, error.message, Math.min(error.afterMillis ?? wait, wait))
+  }
+}
+
+function abandon(firing: Firing, now: Date): Result {
+  const status = abandonedStatus(firing, now)
+  const note = `${status.reason}: ${status.message}`
+  return { status, events: [{ type: 'Warning', reason: 'Interrupted', note, action: 'End' }] }
 }
 
 async function pass(firing: Firing, context: ReconcileContext, tools: ProgramTools): Promise<Result> {

@@ -2,6 +2,7 @@ import {
   type Automation,
   type AutomationStatus,
   automation as automationKind,
+  type Pause,
   type ReadinessEntry,
 } from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
@@ -14,6 +15,9 @@ import { type ConditionInput, setCondition } from '../runtime/conditions.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import { describeTriggers } from '../schedule/describe.ts'
 import { dateProblem, describePending, noPendingOccurrence } from '../schedule/once.ts'
+import { type Gate, gateOf, letThrough } from './automation/gate.ts'
+import { judgePause, type Pausing } from './automation/pausing.ts'
+import { decideProbe } from './automation/probe.ts'
 import { readinessOf } from './automation/readiness.ts'
 import { type AutomationState, decideSchedule, type ScheduleDecision } from './automation/schedule.ts'
 import { type Starting, startFirings } from './automation/starting.ts'
@@ -30,25 +34,45 @@ type Firing = DeepReadonly<AutomationFiring>
  */
 export function createAutomationReconciler(requester: string): Reconcile<Automation, AutomationStatus> {
   return (automation, context) => {
+    const { now, read } = context
     const firings = firingsOf(automation, context)
     const readiness = readinessEntries(automation, context)
-    const state = automation.spec.paused === true ? 'Paused' : readiness.length > 0 ? 'NotReady' : 'Active'
-    const schedule = decideSchedule({
+    const pausing = judgePause({ automation, firings, readiness, read, now })
+    const state = stateOf(automation, readiness, pausing.pause)
+    const gate = gateOf(automation, readiness, pausing.pause, firings, now)
+    const input = {
       automation,
       state,
       firings: firings.filter(({ spec }) => spec.trigger === 'schedule'),
       specChangedAt: specChangedAt(automation, context),
+      liftedAt: pausing.liftedAt === undefined ? undefined : new Date(pausing.liftedAt),
       requester,
-      now: context.now,
-    })
+      now,
+    }
+    const schedule = gate.kind === 'probing' ? decideProbe({ ...input, ...gate }) : decideSchedule(input)
     if (schedule.create.length > 0) return { create: schedule.create }
-    const starting = start(automation, state, firings, schedule)
+    const starting = start(automation, gate, firings, schedule)
+    const after = earliest(schedule.after, gate.kind === 'probing' ? gate.probeAt.getTime() - now.getTime() : undefined)
     return {
       apply: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
-      status: statusOf(automation, { state, readiness, firings, schedule, starting }, context.now),
-      ...(schedule.after !== undefined && { after: schedule.after }),
+      status: statusOf(automation, { state, readiness, pausing, firings, schedule, starting }, now),
+      events: pausing.events,
+      counts: pausing.counts,
+      ...(after !== undefined && { after }),
     }
   }
+}
+
+/** A pause comes first: it stays when the checks pass again. */
+function stateOf({ spec }: Seen, readiness: readonly ReadinessEntry[], pause: Pause | undefined): AutomationState {
+  if (spec.paused === true || pause !== undefined) return 'Paused'
+  return readiness.length > 0 ? 'NotReady' : 'Active'
+}
+
+/** The earlier of what is still to come. */
+function earliest(scheduled: number | undefined, probe: number | undefined): number | undefined {
+  const left = [scheduled, probe !== undefined && probe > 0 ? probe : undefined].filter((one) => one !== undefined)
+  return left.length === 0 ? undefined : Math.min(...left)
 }
 
 /** Firings that name this Automation: by name, and by UID where they give one. */
@@ -74,24 +98,25 @@ function specChangedAt({ metadata }: Seen, { read }: ReconcileContext): Date | u
 }
 
 /** Started firings that have not settled, those that wait for their turn, and whom the concurrency policy lets start. */
-function start(
-  { spec, status }: Seen,
-  state: AutomationState,
-  firings: readonly Firing[],
-  schedule: ScheduleDecision,
-): Starting {
+function start({ spec, status }: Seen, gate: Gate, firings: readonly Firing[], schedule: ScheduleDecision): Starting {
   const unsettled = new Map(
     firings.filter((firing) => !isSettledFiring(firing)).map((firing) => [firing.metadata.uid, firing]),
   )
   const active = (status?.active ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
   const pending = (status?.pending ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
-  if (state !== 'Active') return { active, pending, cancel: [] }
+  if (gate.kind === 'closed') return { active, pending, cancel: [] }
   const listed = new Set([...active, ...pending].map(({ uid }) => uid))
-  const byHand = [...unsettled.values()].filter(({ spec: { trigger } }) => trigger !== 'schedule').sort(byAge)
-  const arrived = [...schedule.covered, ...byHand]
+  const others = [...unsettled.values()].filter(({ spec: { trigger } }) => trigger !== 'schedule').sort(byAge)
+  const arrived = [...schedule.covered, ...others]
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !listed.has(metadata.uid ?? ''))
     .map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }))
-  return startFirings({ policy: spec.concurrencyPolicy, active, pending, arrived })
+  const covered = new Set(schedule.covered.map(({ metadata }) => metadata.uid))
+  const may = letThrough(gate, { pending, arrived }, (uid) => unsettled.get(uid)?.spec.trigger === 'manual')
+  const starting = startFirings({ policy: spec.concurrencyPolicy, active, ...may })
+  const held = [...pending, ...arrived.filter(({ uid }) => covered.has(uid))].filter(
+    ({ uid }) => ![...may.pending, ...may.arrived].some((one) => one.uid === uid),
+  )
+  return { ...starting, pending: [...held, ...starting.pending] }
 }
 
 function byAge(a: Firing, b: Firing): number {
@@ -111,6 +136,7 @@ function cancelRequest(firings: readonly Firing[], uid: string): KubeObject[] {
 interface Findings {
   readonly state: AutomationState
   readonly readiness: ReadinessEntry[]
+  readonly pausing: Pausing
   readonly firings: readonly Firing[]
   readonly schedule: ScheduleDecision
   readonly starting: Starting
@@ -118,13 +144,18 @@ interface Findings {
 
 function statusOf(automation: Seen, findings: Findings, now: Date): AutomationStatus {
   const { metadata, spec, status } = automation
-  const { state, readiness, firings, schedule, starting } = findings
+  const { state, readiness, pausing, firings, schedule, starting } = findings
+  const { failures, pause } = pausing
+  const reason = reasonOf(automation, state, pause)
   const last = lastSettled(firings) ?? status?.last
   return {
     observedGeneration: metadata.generation,
     state,
+    ...(reason !== undefined && { reason }),
+    ...(pause !== undefined && { pause }),
+    ...(Object.keys(failures).length > 0 && { failures }),
     trigger: describeTriggers(spec.triggers),
-    next: describeNext(spec.triggers, schedule, state),
+    next: describeNext(spec.triggers, schedule, state, pause?.nextProbe !== undefined && spec.paused !== true),
     readiness,
     active: starting.active,
     ...(starting.pending.length > 0 && { pending: starting.pending }),
@@ -134,14 +165,22 @@ function statusOf(automation: Seen, findings: Findings, now: Date): AutomationSt
   }
 }
 
+/** The `Reason` column. A person's pause is told before the Automation's own. */
+function reasonOf({ spec }: Seen, state: AutomationState, pause: Pause | undefined): string | undefined {
+  if (spec.paused === true) return 'ByHand'
+  return pause?.reason ?? (state === 'NotReady' ? 'NotReady' : undefined)
+}
+
 /** The `Next` column. */
 function describeNext(
   triggers: Seen['spec']['triggers'],
   { status }: ScheduleDecision,
   state: AutomationState,
+  isProbing: boolean,
 ): string {
   if (status === undefined) return 'when fired by hand'
   if (triggers.some(({ kind }) => kind === 'schedule_once')) return describePending(status.once, state !== 'Active')
+  if (isProbing && status.next !== undefined) return `${status.next} (probe)`
   if (state === 'Paused') return 'paused'
   if (state === 'NotReady') return 'not ready'
   return status.next ?? noPendingOccurrence

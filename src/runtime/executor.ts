@@ -5,7 +5,7 @@ import type { Applied } from './applied.ts'
 import type { StatusBase } from './controller.ts'
 import { asChild, foreignController, isPassing, isSameObject, strangeness, withContentDigest } from './ownership.ts'
 import { refusalOf } from './refusals.ts'
-import { type EventInput, type ReconcileResult, Terminal, Wait } from './result.ts'
+import { type Count, type EventInput, type ReconcileResult, Terminal, Wait } from './result.ts'
 import { type StatusHolder, type StatusRules, statusToWrite } from './status.ts'
 import type { World } from './world.ts'
 import type { Writer } from './writer.ts'
@@ -15,6 +15,7 @@ export interface ExecutorOptions {
   readonly writer: Writer
   readonly applied: Applied
   readonly record: (event: EventInput & { readonly regarding: ObjectRef }) => void
+  readonly count: (count: Count) => void
   readonly fieldManager: string
   readonly status: StatusRules
   readonly finalizer?: string | undefined
@@ -59,6 +60,7 @@ export class Executor {
     if (status !== undefined && !(await this.writeStatus(status))) return false
     if (result.finalized === true) await this.#finalize()
     for (const event of result.events ?? []) this.#options.record({ regarding: refOf(this.#owner), ...event })
+    for (const count of result.counts ?? []) this.#options.count(count)
     return true
   }
 

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { QueueObserver } from './queue.ts'
+import type { Count } from './result.ts'
 
 /** How a pass ended, as controller-runtime counts it. */
 export type ReconcileOutcome = 'success' | 'requeue_after' | 'requeue' | 'error'
@@ -27,6 +28,8 @@ export class Metrics {
   readonly #watchRestarts: Counter<'kind' | 'reason'>
   readonly #ownWriteSeconds: Histogram<'controller'>
   readonly #leads: Gauge<'name'>
+  readonly #pauses: Counter
+  readonly #resumes: Counter
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -76,6 +79,24 @@ export class Metrics {
       passSeconds,
     )
     this.#leads = this.#gauge('leader_election_master_status', '1 in the process that leads, by its Lease.', ['name'])
+    this.#pauses = this.#counter('graphwright_automation_paused_total', 'Automations that paused themselves.', [
+      'automation_hash',
+      'error_code',
+      'failure_kind',
+      'consecutive_failures',
+      'surface',
+    ])
+    this.#resumes = this.#counter(
+      'graphwright_automation_resumed_total',
+      'Pauses of that kind that ended, by what ended them.',
+      ['automation_hash', 'via'],
+    )
+  }
+
+  /** What a reconciler found worth counting. */
+  count({ metric, labels }: Count): void {
+    const counter = metric === 'automationPaused' ? this.#pauses : this.#resumes
+    counter.inc({ ...labels })
   }
 
   reconciled(controller: string, result: ReconcileOutcome, seconds: number): void {

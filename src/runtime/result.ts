@@ -20,11 +20,23 @@ export interface ReconcileResult<Status> {
   readonly status?: Status
   /** Recorded after the writes succeeded. */
   readonly events?: readonly EventInput[]
+  /** Counted in the metrics after the writes succeeded. */
+  readonly counts?: readonly Count[]
   /** Milliseconds until the next pass, exact; absent: wait for a change. */
   readonly after?: number
   /** Everything that had to be done before the object may go is done: the runtime takes its finalizer off, last. */
   readonly finalized?: boolean
 }
+
+/** Something that happened once, for the metrics. No label names an object. */
+export type Count =
+  | {
+      readonly metric: 'automationPaused'
+      readonly labels: Readonly<
+        Record<'automation_hash' | 'error_code' | 'failure_kind' | 'consecutive_failures' | 'surface', string>
+      >
+    }
+  | { readonly metric: 'automationResumed'; readonly labels: Readonly<Record<'automation_hash' | 'via', string>> }
 
 /** An event to be shown by `kubectl describe`. */
 export interface EventInput {

@@ -265,12 +265,13 @@ export class Worker {
   }
 
   #executor(key: ObjectKey, object: DeepReadonly<Target>): Executor {
-    const { applied, record, writer } = this.#options
+    const { applied, metrics, record, writer } = this.#options
     return new Executor(object, {
       world: this.#world,
       writer,
       applied,
       record,
+      count: (count) => metrics.count(count),
       fieldManager: this.spec.fieldManager,
       status: this.spec,
       finalizer: this.spec.finalizer,

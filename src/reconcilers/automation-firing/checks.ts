@@ -150,7 +150,8 @@ function isCovered({ spec }: Firing, { status }: Target): boolean {
 /** The firing was not started yet: whether it will be. */
 function checkState(firing: Firing, { metadata, spec, status }: Target, now: Date): Rejection | Pending {
   const { name } = metadata
-  if (firing.spec.trigger === 'schedule') return awaitSchedule(name, spec.paused === true)
+  if (firing.spec.trigger === 'schedule')
+    return awaitSchedule(name, spec.paused === true || status?.pause !== undefined)
   if (spec.paused === true) {
     const message = `Automation ${name} is paused: nothing was run. Unset spec.paused to fire it.`
     return { kind: 'end', phase: 'Skipped', reason: 'Paused', message }
@@ -162,12 +163,23 @@ function checkState(firing: Firing, { metadata, spec, status }: Target, now: Dat
       message: `Whether Automation ${name} is ready is not known yet.`,
     }
   }
-  if (status.state === 'NotReady') return checkReadiness(firing, name, status.readiness ?? [], now)
+  // One that paused itself has checks that fail as well as any.
+  const readiness = status.readiness ?? []
+  if (readiness.length > 0) return checkReadiness(firing, name, readiness, now)
+  if (firing.spec.trigger === 'event' && status.pause !== undefined && !awaitsProbe(status, now)) {
+    const message = `Automation ${name} has paused itself after ${status.pause.reason}: nothing was run.`
+    return { kind: 'end', phase: 'Skipped', reason: 'Paused', message }
+  }
   if ((status.active?.length ?? 0) >= maxActiveFirings) {
     const message = `Automation ${name} has ${maxActiveFirings} firings under way; this one starts when one of them ends.`
     return { kind: 'pending', reason: 'TooManyActive', message }
   }
   return { kind: 'pending', reason: 'AwaitingStart', message: `It waits to be started by Automation ${name}.` }
+}
+
+/** True while one firing is wanted that shows whether what paused the Automation has passed. */
+function awaitsProbe({ pause, active = [] }: NonNullable<Target['status']>, now: Date): boolean {
+  return pause?.nextProbe !== undefined && new Date(pause.nextProbe) <= now && active.length === 0
 }
 
 /**

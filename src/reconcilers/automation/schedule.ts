@@ -23,6 +23,8 @@ export interface ScheduleInput {
   readonly firings: readonly Firing[]
   /** When somebody last changed the spec, by its managedFields. */
   readonly specChangedAt: Date | undefined
+  /** When a pause that the Automation had made itself ended, as far as that is news. */
+  readonly liftedAt?: Date | undefined
   /** Who the firings are requested by: the manager. */
   readonly requester: string
   readonly now: Date
@@ -39,7 +41,7 @@ export interface ScheduleDecision {
   readonly after: number | undefined
 }
 
-const nothing: ScheduleDecision = { create: [], status: undefined, covered: [], after: undefined }
+export const nothing: ScheduleDecision = { create: [], status: undefined, covered: [], after: undefined }
 
 /** What the schedule of an Automation asks for. Pure: the same input, the same firings, whoever asks and how often. */
 export function decideSchedule(input: ScheduleInput): ScheduleDecision {
@@ -48,11 +50,11 @@ export function decideSchedule(input: ScheduleInput): ScheduleDecision {
   return trigger.kind === 'schedule' ? decideRecurring(input, trigger) : decideOnce(input, trigger)
 }
 
-type Trigger = DeepReadonly<AutomationTrigger>
+export type Trigger = DeepReadonly<AutomationTrigger>
 
 /** What is kept of the schedule whatever is due: when it last changed and was last resumed. */
-function observe(input: ScheduleInput, trigger: Trigger): ScheduleStatus {
-  const { automation, state, now, specChangedAt } = input
+export function observe(input: ScheduleInput, trigger: Trigger): ScheduleStatus {
+  const { automation, state, now, specChangedAt, liftedAt } = input
   const previous = automation.status?.schedule
   const { id: _, ...identity } = trigger
   const digest = digestJson(identity)
@@ -61,7 +63,8 @@ function observe(input: ScheduleInput, trigger: Trigger): ScheduleStatus {
   const before = automation.status?.state
   const isResumed = state === 'Active' && before !== undefined && before !== 'Active'
   // Unpausing changes the spec, and is timestamped even if no manager ran; becoming ready is only seen.
-  const resumedAt = isResumed ? (before === 'Paused' ? (specChangedAt ?? now) : now).toISOString() : previous?.resumedAt
+  const ended = liftedAt ?? (before === 'Paused' ? specChangedAt : undefined) ?? now
+  const resumedAt = isResumed ? ended.toISOString() : previous?.resumedAt
   return {
     digest,
     changedAt: isSame ? previous.changedAt : changed.toISOString(),
@@ -112,7 +115,10 @@ function decideRecurring(input: ScheduleInput, trigger: Trigger): ScheduleDecisi
   }
 }
 
-function baselineFor({ metadata }: DeepReadonly<Automation>, { watermark, resumedAt, changedAt }: ScheduleStatus) {
+export function baselineFor(
+  { metadata }: DeepReadonly<Automation>,
+  { watermark, resumedAt, changedAt }: ScheduleStatus,
+) {
   return {
     watermark: watermark === undefined ? undefined : new Date(watermark),
     baseline: {
@@ -124,7 +130,7 @@ function baselineFor({ metadata }: DeepReadonly<Automation>, { watermark, resume
 }
 
 /** Firings after the watermark: made before a crash, or by another manager. They are decided by having been made. */
-function uncoveredFirings(
+export function uncoveredFirings(
   { status }: DeepReadonly<Automation>,
   firings: readonly Firing[],
   watermark: string | undefined,
@@ -136,11 +142,11 @@ function uncoveredFirings(
     .sort((a, b) => occurrenceOf(a).getTime() - occurrenceOf(b).getTime())
 }
 
-function occurrenceOf({ spec }: Firing): Date {
+export function occurrenceOf({ spec }: Firing): Date {
   return new Date(spec.occurrence ?? 0)
 }
 
-function newest(...instants: readonly (Date | undefined)[]): Date | undefined {
+export function newest(...instants: readonly (Date | undefined)[]): Date | undefined {
   const times = instants.filter((instant) => instant !== undefined).map((instant) => instant.getTime())
   return times.length === 0 ? undefined : new Date(Math.max(...times))
 }
@@ -159,19 +165,28 @@ function skippedWhileAway(
   const base = baselineOf(
     baselineFor(automation, { ...before, ...(previous?.resumedAt && { resumedAt: previous.resumedAt }) }),
   )
-  const until = new Date(observed.resumedAt)
+  return allBetween(schedule, base, new Date(observed.resumedAt), reason)
+}
+
+/** Every occurrence after `base` and up to `until`, as skipped. */
+export function allBetween(schedule: Schedule, base: Date, until: Date, reason: string): SkippedOccurrences[] {
   const first = nextOccurrence(schedule, base)
   const last = latestOccurrence(schedule, base, until)
   if (first === undefined || last === undefined || first > until) return []
   return [recorded({ reason, count: countOccurrences(schedule, base, until), first, last })]
 }
 
-function recorded({ reason, count, first, last }: Omit<Skipped, 'reason'> & { reason: string }): SkippedOccurrences {
+export function recorded({
+  reason,
+  count,
+  first,
+  last,
+}: Omit<Skipped, 'reason'> & { reason: string }): SkippedOccurrences {
   return { reason, count, first: first.toISOString(), last: last.toISOString() }
 }
 
 /** A firing that was made before the minute turned is not superseded by the next one: it starts as well. */
-function withoutMade(skipped: readonly SkippedOccurrences[], made: readonly Firing[]): SkippedOccurrences[] {
+export function withoutMade(skipped: readonly SkippedOccurrences[], made: readonly Firing[]): SkippedOccurrences[] {
   return skipped.flatMap((one) => {
     const inside = made.filter(
       (firing) => occurrenceOf(firing) >= new Date(one.first) && occurrenceOf(firing) <= new Date(one.last),
@@ -183,7 +198,7 @@ function withoutMade(skipped: readonly SkippedOccurrences[], made: readonly Firi
 
 const keptSkips = 10
 
-function withSkipped(
+export function withSkipped(
   before: readonly SkippedOccurrences[] | undefined,
   added: readonly SkippedOccurrences[],
 ): Pick<ScheduleStatus, 'skipped'> {

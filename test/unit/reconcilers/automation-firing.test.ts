@@ -306,6 +306,36 @@ describe('an admitted firing', () => {
     expect(status?.result).toBeUndefined()
   })
 
+  it('[N-175] is closed when nothing of it has moved for more than 25 hours, also where nobody knows', async () => {
+    const before = { ...aFiring(), status: await admitted() }
+    const started = { ...before, status: (await reconcile(before)).status } as AutomationFiring
+    const [created] = (await reconcile(before)).create as Session[]
+    const indeterminate = { phase: 'Indeterminate', reason: 'ResultMissing' } as Session['status']
+    const cached = [...world, sessionOf(started, created as Session, indeterminate)]
+    const at = (millis: number) => new Date(Date.parse(started.status?.startedAt ?? '') + millis)
+    const waits = await reconcile(started, { cached, now: at(24 * 3_600_000) })
+    expect(waits.status).toMatchObject({ phase: 'Waiting', reason: 'OutcomeUnknown' })
+    expect(waits.after).toBe(3_600_001)
+    const closed = await reconcile(started, { cached, now: at(25 * 3_600_000 + 1) })
+    expect(closed.status).toMatchObject({
+      phase: 'Failed',
+      reason: 'Interrupted',
+      result: 'failed',
+      steps: { agent: { kind: 'failed', reason: 'automation_run_abandoned' } },
+    })
+    expect(closed.events).toMatchObject([{ type: 'Warning', reason: 'Interrupted' }])
+  })
+
+  it('[N-175] is closed also where it waits for something that never comes', async () => {
+    const { digest } = aProgram().spec
+    const admission = { ...(await admitted()).admission, program: { name: 'triage-program', digest } }
+    const { agent: _, ...rest } = admission
+    const firing = { ...aFiring(), status: { phase: 'Running', admission: rest } } as AutomationFiring
+    await expect(reconcile(firing)).rejects.toMatchObject({ reason: 'ProgramMissing', afterMillis: 25 * 3_600_000 + 1 })
+    const now = new Date(Date.parse(rest.admittedAt ?? '') + 26 * 3_600_000)
+    expect((await reconcile(firing, { now })).status).toMatchObject({ reason: 'Interrupted' })
+  })
+
   it('a Session that the cache does not show is looked for before it counts as deleted', async () => {
     const { firing, cached } = await underWay({ phase: 'Running' })
     const { status } = await reconcile(firing, { cached: world, live: cached })

@@ -109,4 +109,46 @@ describe('whether a firing starts', () => {
     const active = Array.from({ length: maxActiveFirings }, (_, n) => ({ name: `f${n}`, uid: `uid-${n}` }))
     expect(check({}, { status: { ...ready, active } })).toMatchObject({ kind: 'pending', reason: 'TooManyActive' })
   })
+
+  describe('where the Automation has paused itself', () => {
+    const pause = {
+      reason: 'PodLost',
+      message: 'It was lost.',
+      class: 'Transient',
+      since: '2026-11-30T11:00:00.000Z',
+      streak: 3,
+      firing: 'nightly-3',
+    } as const
+    const paused = { ...ready, state: 'Paused', pause } as const
+    const event = { spec: { trigger: 'event', entry: 'by-hand' } } as const
+
+    it('[N-159] one by hand waits to be started like any', () => {
+      expect(check({}, { status: paused })).toMatchObject({ kind: 'pending', reason: 'AwaitingStart' })
+      expect(check({}, { status: { ...paused, ...started(), state: 'Paused' } })).toMatchObject({ kind: 'start' })
+    })
+
+    it('[A-174] one by hand is skipped where people have paused it as well', () => {
+      expect(check({}, { spec: { paused: true }, status: paused })).toMatchObject({ reason: 'Paused' })
+    })
+
+    it('[N-138] one by hand fails where a check fails', () => {
+      const readiness = [{ check: 'agent', state: 'Failed' as const, message: 'There is none.' }]
+      expect(check({}, { status: { ...paused, readiness } })).toMatchObject({ phase: 'Failed', reason: 'NotReady' })
+    })
+
+    it('one of the schedule that was made before waits for the end of the pause', () => {
+      const spec = { trigger: 'schedule', occurrence: '2026-11-30T12:00:00.000Z', entry: 'by-hand' } as const
+      expect(check({ spec }, { status: paused })).toMatchObject({ kind: 'pending', reason: 'AwaitingResume' })
+    })
+
+    it('[N-154] an event is skipped, but for the one that is let through as a probe', () => {
+      expect(check(event, { status: paused })).toMatchObject({ phase: 'Skipped', reason: 'Paused' })
+      const probing = (nextProbe: string) => ({ ...paused, pause: { ...pause, nextProbe } })
+      expect(check(event, { status: probing('2026-11-30T12:30:00.000Z') })).toMatchObject({ phase: 'Skipped' })
+      const due = probing('2026-11-30T12:00:00.000Z')
+      expect(check(event, { status: due })).toMatchObject({ kind: 'pending', reason: 'AwaitingStart' })
+      const active = [{ name: 'other', uid: 'uid-of-other' }]
+      expect(check(event, { status: { ...due, active } })).toMatchObject({ phase: 'Skipped' })
+    })
+  })
 })

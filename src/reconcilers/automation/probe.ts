@@ -1,0 +1,89 @@
+import type { ScheduleStatus } from '../../api/automation.ts'
+import { parseCron, type Schedule } from '../../schedule/cron.ts'
+import { baselineOf, dueOccurrences } from '../../schedule/due.ts'
+import { isSettledFiring } from '../automation-firing/phase.ts'
+import {
+  allBetween,
+  baselineFor,
+  decideSchedule,
+  newest,
+  nothing,
+  observe,
+  occurrenceOf,
+  recorded,
+  type ScheduleDecision,
+  type ScheduleInput,
+  type Trigger,
+  uncoveredFirings,
+  withoutMade,
+  withSkipped,
+} from './schedule.ts'
+import { scheduledFiring } from './scheduled-firing.ts'
+
+export interface ProbeInput extends ScheduleInput {
+  /** The first occurrence that starts from then on is let through. */
+  readonly probeAt: Date
+  /** A firing that will show how things are is under way. */
+  readonly isBusy: boolean
+}
+
+/**
+ * What the schedule of an Automation asks for that has paused itself because of something that may pass: one occurrence,
+ * an ordinary one, and no other before that has settled (N-154). What lies before it was skipped. A date waits for the end
+ * of the pause, as it does for the end of any.
+ */
+export function decideProbe(input: ProbeInput): ScheduleDecision {
+  const trigger = input.automation.spec.triggers.find(({ kind }) => kind === 'schedule')
+  const parsed = trigger && parseCron(trigger.cron ?? '', trigger.timezone ?? '')
+  if (trigger === undefined || parsed?.ok !== true) return decideSchedule(input)
+  const { next: _, ...observed } = observe(input, trigger)
+  if (input.isBusy) return { ...nothing, status: observed }
+  const uncovered = uncoveredFirings(input.automation, input.firings, observed.watermark)
+  const waiting = uncovered.find((firing) => !isSettledFiring(firing))
+  if (waiting === undefined) return choose(input, trigger, parsed.schedule, observed)
+  if (input.probeAt > input.now) return { ...nothing, status: observed, after: millisTo(input.probeAt, input) }
+  const occurrence = occurrenceOf(waiting)
+  const base = baselineOf(baselineFor(input.automation, observed))
+  const before = allBetween(parsed.schedule, base, new Date(occurrence.getTime() - 1), 'Paused')
+  const status = {
+    ...observed,
+    watermark: (newest(base, occurrence) ?? occurrence).toISOString(),
+    ...withSkipped(observed.skipped, withoutMade(before, uncovered)),
+  }
+  return { ...nothing, status, covered: [waiting] }
+}
+
+/** The occurrence that is the probe, as soon as it is due. */
+function choose(input: ProbeInput, trigger: Trigger, schedule: Schedule, observed: ScheduleStatus): ScheduleDecision {
+  const { automation, firings, now, probeAt, requester } = input
+  const { watermark, baseline } = baselineFor(automation, observed)
+  const until = new Date(probeAt.getTime() - 1)
+  const { missedOccurrences: missed, jitterSeconds = 0 } = automation.spec
+  const due = dueOccurrences({
+    schedule,
+    watermark,
+    baseline: { ...baseline, resumedAt: newest(baseline.resumedAt, until) },
+    missed: missed?.policy === 'All' ? { ...missed, policy: 'Latest' } : missed,
+    jitterSeconds,
+    identity: automation.metadata.uid ?? '',
+    now,
+  })
+  const made = new Set(firings.map(({ metadata }) => metadata.name))
+  const wanted = due.fire.map(({ occurrence }) => scheduledFiring(automation, trigger.id, occurrence, requester))
+  const create = wanted.filter(({ metadata }) => !made.has(metadata.name))
+  if (create.length > 0) return { ...nothing, create }
+  const next = due.nextStartAt
+  const isDecided = due.watermark !== undefined && due.watermark.getTime() !== watermark?.getTime()
+  const slept = isDecided ? allBetween(schedule, baselineOf({ watermark, baseline }), until, 'Paused') : []
+  const status = {
+    ...observed,
+    ...(due.watermark !== undefined && { watermark: due.watermark.toISOString() }),
+    ...(next !== undefined && { next: next.toISOString() }),
+    ...withSkipped(observed.skipped, [...slept, ...due.skipped.map(recorded)]),
+  }
+  return { ...nothing, status, after: next && millisTo(next, input) }
+}
+
+function millisTo(instant: Date, { now }: ScheduleInput): number {
+  return Math.max(0, instant.getTime() - now.getTime())
+}
