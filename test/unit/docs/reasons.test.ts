@@ -46,7 +46,7 @@ const words = new Set(
 
 /** Words of that kind that are no reasons of ours: Kubernetes' own, fields, actions of events, causes of a Run. */
 const others = `
-  Forbid Replace Replaced
+  All Forbid Latest Replace Replaced
   ALL Always ClusterFirst Egress Exists FallbackToLogsOnError HOME IfNotPresent Ingress Job Never NoExecute None
   RuntimeDefault TCP True False Unknown Normal Warning
   Complete ContainerCannotRun CrashLoopBackOff CreateContainerConfigError CreateContainerError DeletionByPodGC
@@ -54,7 +54,8 @@ const others = `
   ImagePullBackOff InvalidImageName NamespaceTerminating PodScheduled PostStartHookError PreCreateHookError
   PreemptionByScheduler RegistryUnavailable RunContainerError SignatureValidationFailed StartError TerminationByKubelet
   Conflict Reconciling Allow Automatic Correct Unchanged Update Done
-  Admit Advance Apply Compile Create End Observe Plan Restart Settle Start Wait
+  Admit Advance Apply Compile Create End Observe Pause Plan Restart Resume Settle Start Wait
+  Connection Precondition Request Runtime Transient
   Application Deadline Infrastructure Refused Resource
 `
   .trim()
