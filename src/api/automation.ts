@@ -3,6 +3,7 @@ import {
   anyObject,
   conditions,
   digestField,
+  instant,
   messageField,
   objectName,
   observedGeneration,
@@ -10,6 +11,7 @@ import {
 } from './fields.ts'
 import { triggerKinds } from './graph-document.ts'
 import { ageColumn, defineKind } from './kind.ts'
+import { failures, pause } from './pause.ts'
 import { firingReference, programReference } from './references.ts'
 
 const trigger = z.strictObject({
@@ -96,8 +98,6 @@ const pendingFiring = z.strictObject({
 })
 export type PendingFiring = z.infer<typeof pendingFiring>
 
-const instant = (description: string) => z.string().max(32).describe(description)
-
 const skippedOccurrences = z.strictObject({
   reason: z.string().max(64).describe('Why they did not start, in CamelCase.'),
   count: z.int().min(1).describe('How many they are.'),
@@ -136,49 +136,6 @@ const scheduleStatus = z.strictObject({
     ),
 })
 export type ScheduleStatus = z.infer<typeof scheduleStatus>
-
-/** How many failures in a row are kept. More change neither the pause nor how long a probe is waited for. */
-export const keptFailures = 8
-
-const failure = z.strictObject({
-  firing: objectName('Name of the firing.'),
-  at: instant('When it settled.'),
-  reason: z.string().max(128).describe('Reason it gave, in CamelCase.'),
-})
-export type Failure = z.infer<typeof failure>
-
-const failures = z.strictObject({
-  clearedAt: instant(
-    'Failures up to here no longer count: a success, a resume or a change came after them.',
-  ).optional(),
-  ranByHandAt: instant('When a firing by hand last succeeded. Failures up to here pause nothing.').optional(),
-  row: z
-    .array(failure)
-    .max(keptFailures)
-    .optional()
-    .describe('The newest failures in a row, oldest first, each firing once. Firings by hand do not count.'),
-  subject: digestField('Digest of what failed: the spec and the version of the Agent.').optional(),
-  resumeSeen: z.string().max(256).describe('The request to resume that was answered last.').optional(),
-})
-export type Failures = z.infer<typeof failures>
-
-/** Classes of the failures that can pause an Automation. */
-export const pauseClasses = ['Connection', 'Transient', 'Runtime'] as const
-
-const pause = z.strictObject({
-  reason: z.string().max(128).describe('Reason of the failure, in CamelCase.'),
-  message: messageField('What failed, in its own words.'),
-  class: z.enum(pauseClasses).describe('Transient: tried again from time to time. The others wait for people.'),
-  since: instant('When the failure settled that brought it to the pause.'),
-  streak: z
-    .int()
-    .min(1)
-    .max(keptFailures)
-    .describe('Failures in a row; from the largest number on they are not counted.'),
-  firing: objectName('Name of the firing that failed last.'),
-  nextProbe: instant('The first occurrence from then on is let through, to see whether the cause is gone.').optional(),
-})
-export type Pause = z.infer<typeof pause>
 
 const readinessEntry = z.strictObject({
   check: z.string().max(128).describe('What was checked.'),

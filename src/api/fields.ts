@@ -43,6 +43,11 @@ export function timeField(description: string): z.ZodString {
 /** Characters of a {@link messageField}. */
 export const messageLimit = 4096
 
+/** An instant in UTC with milliseconds, past or to come; no `date` column shows it. */
+export function instant(description: string): z.ZodString {
+  return z.string().max(32).describe(description)
+}
+
 /** Text for people. */
 export function messageField(description: string): z.ZodString {
   return z.string().max(messageLimit).describe(description)

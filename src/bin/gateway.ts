@@ -7,6 +7,7 @@ import { session } from '../api/session.ts'
 import type { AppOptions } from '../gateway/app.ts'
 import { ContentFiles } from '../gateway/contents.ts'
 import { Gateway } from '../gateway/gateway.ts'
+import { NoticePost } from '../gateway/notices.ts'
 import { KubeClient } from '../kube/client.ts'
 import { loadKubeConfig } from '../kube/config.ts'
 import { coreTypes } from '../kube/core-types.ts'
@@ -38,9 +39,12 @@ export async function run(args: readonly string[]): Promise<void> {
   const transport = new Transport(loadKubeConfig(), { onAnswer: (method, code) => metrics.requested(method, code) })
   const client = new KubeClient(transport, [...coreTypes, runKind, session, automationFiring])
   const contents = await ContentFiles.open(flags.dataDir)
+  const address = process.env.GRAPHWRIGHT_NOTICES_URL
+  const notices = address === undefined || address === '' ? undefined : new NoticePost(address)
   const gateway = new Gateway({
     client,
     contents,
+    notices,
     namespace: flags.namespace,
     port: flags.port,
     clock: systemClock,
@@ -55,6 +59,7 @@ export async function run(args: readonly string[]): Promise<void> {
     metrics: metrics.registry,
   })
   shutdown.add('requests', () => gateway.stop(graceMillis))
+  shutdown.add('notices', async () => notices?.close())
   shutdown.add('health', () => health.close())
   shutdown.add('api server', () => transport.close())
   await gateway.start()

@@ -20,11 +20,13 @@ import { confirmCertificates, ensureCertificates, keepCertificates } from '../ru
 import { systemClock } from '../runtime/clock.ts'
 import { ContentClient } from '../runtime/content-client.ts'
 import { Elector } from '../runtime/elector.ts'
+import { GatewayConnection } from '../runtime/gateway-connection.ts'
 import { startHealthServer } from '../runtime/health.ts'
 import { Leadership, type LeadershipOptions } from '../runtime/leadership.ts'
 import { createLogger, type LogLevel } from '../runtime/log.ts'
 import { Manager, type ManagerOptions } from '../runtime/manager.ts'
 import { Metrics } from '../runtime/metrics.ts'
+import { GatewayNotices } from '../runtime/notices.ts'
 import { WorkerSchemaValidator } from '../runtime/schema-validator.ts'
 import { Shutdown } from '../runtime/shutdown.ts'
 import { logLevelOf, ownNamespace, portOf } from './flags.ts'
@@ -39,6 +41,8 @@ interface Flags {
   readonly namespace: string
   readonly leaderElect: boolean
   readonly leaseNamespace: string
+  /** The gateway has an address for notices. */
+  readonly notices: boolean
 }
 
 /**
@@ -81,13 +85,16 @@ export async function run(args: readonly string[], options: Pick<ManagerOptions,
   const schemas = new WorkerSchemaValidator()
   schemas.warm()
   const { caPem } = await ensureCertificates(client, { namespace, clock: systemClock })
-  const contents = new ContentClient({ url: flags.gatewayUrl, caPem, tokenFile: flags.tokenFile, clock: systemClock })
+  const gateway = new GatewayConnection({ url: flags.gatewayUrl, caPem, tokenFile: flags.tokenFile })
+  const contents = new ContentClient({ gateway, clock: systemClock })
+  const notices = flags.notices ? new GatewayNotices({ gateway, clock: systemClock, log }) : undefined
   addControllers(manager, {
     approver: await whoAmI(client),
     contents,
     schemas,
     jobs: await jobSettings(client, flags, caPem),
     operatorNamespace: namespace,
+    notices,
   })
   manager.addRunnable('certificates', async (signal) => {
     const onError = (error: unknown) => log.warn({ error }, 'certificates could not be checked, trying again')
@@ -95,7 +102,8 @@ export async function run(args: readonly string[], options: Pick<ManagerOptions,
   })
   shutdown.add('controllers', () => manager.stop())
   shutdown.add('schemas', () => schemas.close())
-  shutdown.add('contents', () => contents.close())
+  shutdown.add('notices', async () => notices?.stop())
+  shutdown.add('gateway', () => gateway.close())
   shutdown.add('health', () => health.close())
   shutdown.add('api server', () => Promise.all([transport.close(), leases.close()]).then(() => {}))
   await manager.start()
@@ -151,6 +159,7 @@ function parseFlags(args: readonly string[]): Flags {
       'token-file': { type: 'string', default: podPaths.token },
       'metrics-port': { type: 'string', default: '8080' },
       'log-level': { type: 'string', default: 'info' },
+      notices: { type: 'boolean', default: false },
       'leader-elect': { type: 'boolean', default: false },
       'leader-election-namespace': { type: 'string', default: namespace },
     },
@@ -167,5 +176,6 @@ function parseFlags(args: readonly string[]): Flags {
     namespace,
     leaderElect: values['leader-elect'],
     leaseNamespace: values['leader-election-namespace'],
+    notices: values.notices,
   }
 }

@@ -4,6 +4,7 @@ import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-a
 import type { JobSettings } from '../reconcilers/run/job-settings.ts'
 import type { ContentStore } from '../runtime/content-store.ts'
 import type { Manager } from '../runtime/manager.ts'
+import type { Notices } from '../runtime/notices.ts'
 import type { SchemaValidator } from '../runtime/schema-validator.ts'
 import { agentController } from './agent.ts'
 import { automationController } from './automation.ts'
@@ -23,16 +24,18 @@ export interface ControllerDependencies {
   readonly jobs: JobSettings
   /** Namespace that the operator is installed in: where the pods' gateway is. */
   readonly operatorNamespace: string
+  /** Where Automations that pause themselves are told of, if anywhere. */
+  readonly notices?: Notices | undefined
 }
 
 /** Every controller of the operator. */
 export function addControllers(manager: Manager, dependencies: ControllerDependencies): void {
-  const { approver, contents, schemas, jobs, operatorNamespace } = dependencies
+  const { approver, contents, schemas, jobs, operatorNamespace, notices } = dependencies
   manager.informer(podType, { labelSelector: runPodSelector })
   manager.informer(automationFiring, { indexes: { [firingsByAutomation.name]: firingsByAutomation.values } })
   manager.addController(automationGraphController(approver))
   manager.addController(automationGraphPlanController)
-  manager.addController(automationController(approver))
+  manager.addController(automationController(approver, notices))
   manager.addController(automationFiringController({ contents, schemas }))
   manager.addController(sessionController)
   manager.addController(runController({ settings: jobs, contents }))

@@ -10,16 +10,23 @@ import type { DeepReadonly } from '../lib/readonly.ts'
 import { createAutomationReconciler } from '../reconcilers/automation.ts'
 import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-automation.ts'
 import { type ControllerSpec, watch } from '../runtime/controller.ts'
+import type { Notices } from '../runtime/notices.ts'
 import type { Reader } from '../runtime/result.ts'
 
-/** @param requester user name of this manager */
-export function automationController(requester: string): ControllerSpec<Automation, AutomationStatus> {
+/**
+ * @param requester user name of this manager
+ * @param notices where pauses are told of, if anywhere
+ */
+export function automationController(
+  requester: string,
+  notices?: Notices,
+): ControllerSpec<Automation, AutomationStatus> {
   return {
     name: 'automation',
     for: automation,
     ready: 'Ready',
     fieldManager: fieldManagers.manager,
-    reconcile: createAutomationReconciler(requester),
+    reconcile: createAutomationReconciler(requester, notices),
     watches: [
       watch(automationFiring, firingsByAutomation.values),
       watch(environment, (object, read) =>

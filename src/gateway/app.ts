@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { installation } from '../api/installation.ts'
+import { internalNoticesPath } from '../api/notices.ts'
 import { type ErrorBody, internalBlobsPath, outputLimitBytes, runApiPaths } from '../api/run-api.ts'
 import type { Logger } from '../runtime/log.ts'
 import { readBody, readJson } from './body.ts'
 import { type Contents, contentLimitBytes } from './contents.ts'
 import { ApiError, apiErrorOf } from './errors.ts'
+import { type NoticeTarget, parseNotice } from './notices.ts'
 import { parseReport } from './result.ts'
 import type { RunService } from './runs.ts'
 import type { Authenticator, Caller } from './token-reviews.ts'
@@ -14,6 +16,8 @@ export interface AppOptions {
   readonly authenticator: Authenticator
   readonly runs: RunService
   readonly contents: Contents
+  /** Where notices go; absent: nowhere, and the manager is told that there is no such route. */
+  readonly notices?: NoticeTarget | undefined
   /** The namespace that the operator is installed in. */
   readonly namespace: string
   readonly log: Logger
@@ -27,6 +31,8 @@ interface Env {
 
 /** JSON can make six bytes of one: the escape of a control character. */
 const reportLimitBytes = 6 * outputLimitBytes + 1024
+
+const noticeLimitBytes = 64 * 1024
 
 /** All routes of the gateway. Who calls is settled before a body is read. */
 export function createApp(options: AppOptions): Hono<Env> {
@@ -57,6 +63,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   })
   addRunRoutes(app, options.runs)
   addManagerRoutes(app, options.contents)
+  if (options.notices !== undefined) addNoticeRoute(app, options.notices)
   return app
 }
 
@@ -80,6 +87,13 @@ function addManagerRoutes(app: Hono<Env>, contents: Contents): void {
   app.get(`${internalBlobsPath}/:digest`, async (c) => bytesAnswer(c, await contents.get(c.req.param('digest'))))
   app.put(`${internalBlobsPath}/:digest`, async (c) => {
     await contents.put(c.req.param('digest'), await readBody(c.req.raw, contentLimitBytes))
+    return c.body(null, 204)
+  })
+}
+
+function addNoticeRoute(app: Hono<Env>, notices: NoticeTarget): void {
+  app.post(internalNoticesPath, async (c) => {
+    await notices.send(parseNotice(await readJson(c.req.raw, noticeLimitBytes)), c.req.raw.signal)
     return c.body(null, 204)
   })
 }

@@ -38,6 +38,8 @@ export const errorCodes = [
   'manager_only',
   'no_such_route',
   'not_a_runner',
+  'notice_malformed',
+  'notice_not_taken',
   'output_malformed',
   'output_too_large',
   'pod_not_recorded',

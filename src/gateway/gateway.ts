@@ -7,6 +7,7 @@ import type { Logger } from '../runtime/log.ts'
 import { type AppOptions, createApp } from './app.ts'
 import { CertificateSource } from './certificate.ts'
 import type { Contents } from './contents.ts'
+import type { NoticeTarget } from './notices.ts'
 import { PodDirectory, runIndexes } from './pod-directory.ts'
 import { Runs } from './runs.ts'
 import { GatewayServer } from './server.ts'
@@ -15,6 +16,7 @@ import { TokenReviews } from './token-reviews.ts'
 export interface GatewayOptions {
   readonly client: KubeClient
   readonly contents: Contents
+  readonly notices?: NoticeTarget | undefined
   /** The namespace that the operator is installed in. */
   readonly namespace: string
   readonly clock: Clock
@@ -41,7 +43,7 @@ export class Gateway {
   #state = 'waiting for the first list of Runs'
 
   constructor(options: GatewayOptions) {
-    const { client, contents, namespace, clock, log } = options
+    const { client, contents, notices, namespace, clock, log } = options
     this.#options = options
     this.#runs = new Informer(client, runKind, {
       indexes: runIndexes,
@@ -64,7 +66,7 @@ export class Gateway {
       ...(recordWaitMillis !== undefined && { recordWaitMillis }),
     })
     const authenticator = new TokenReviews(client, clock)
-    const app = createApp({ authenticator, runs, contents, namespace, log, ...(onAnswer && { onAnswer }) })
+    const app = createApp({ authenticator, runs, contents, notices, namespace, log, ...(onAnswer && { onAnswer }) })
     this.#fetch = (request) => app.fetch(request)
   }
 

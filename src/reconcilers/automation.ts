@@ -2,20 +2,22 @@ import {
   type Automation,
   type AutomationStatus,
   automation as automationKind,
-  type Pause,
   type ReadinessEntry,
 } from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
 import { annotations } from '../api/labels.ts'
+import type { Pause } from '../api/pause.ts'
 import { type KubeObject, keyOf } from '../lib/object.ts'
 import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { type ConditionInput, setCondition } from '../runtime/conditions.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
+import type { Notices } from '../runtime/notices.ts'
 import { describeTriggers } from '../schedule/describe.ts'
 import { dateProblem, describePending, noPendingOccurrence } from '../schedule/once.ts'
 import { type Gate, gateOf, letThrough } from './automation/gate.ts'
+import { tell } from './automation/notice.ts'
 import { judgePause, type Pausing } from './automation/pausing.ts'
 import { decideProbe } from './automation/probe.ts'
 import { readinessOf } from './automation/readiness.ts'
@@ -31,13 +33,19 @@ type Firing = DeepReadonly<AutomationFiring>
  * Projects readiness, makes the firings of the schedule, and starts firings. Moving a firing into `active[]` is what
  * starts it: the write is a compare-and-set on this object, so that two managers cannot both decide.
  * @param requester user name of this manager, in whose name scheduled firings are made
+ * @param notices where pauses are told of, if anywhere
  */
-export function createAutomationReconciler(requester: string): Reconcile<Automation, AutomationStatus> {
+export function createAutomationReconciler(
+  requester: string,
+  notices?: Notices,
+): Reconcile<Automation, AutomationStatus> {
   return (automation, context) => {
     const { now, read } = context
     const firings = firingsOf(automation, context)
     const readiness = readinessEntries(automation, context)
-    const pausing = judgePause({ automation, firings, readiness, read, now })
+    const judged = judgePause({ automation, firings, readiness, read, now })
+    const told = tell(automation, judged.pause, notices)
+    const pausing = { ...judged, pause: told.pause }
     const state = stateOf(automation, readiness, pausing.pause)
     const gate = gateOf(automation, readiness, pausing.pause, firings, now)
     const input = {
@@ -52,7 +60,8 @@ export function createAutomationReconciler(requester: string): Reconcile<Automat
     const schedule = gate.kind === 'probing' ? decideProbe({ ...input, ...gate }) : decideSchedule(input)
     if (schedule.create.length > 0) return { create: schedule.create }
     const starting = start(automation, gate, firings, schedule)
-    const after = earliest(schedule.after, gate.kind === 'probing' ? gate.probeAt.getTime() - now.getTime() : undefined)
+    const probe = gate.kind === 'probing' ? gate.probeAt.getTime() - now.getTime() : undefined
+    const after = earliest(schedule.after, told.after, probe)
     return {
       apply: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
       status: statusOf(automation, { state, readiness, pausing, firings, schedule, starting }, now),
@@ -69,9 +78,9 @@ function stateOf({ spec }: Seen, readiness: readonly ReadinessEntry[], pause: Pa
   return readiness.length > 0 ? 'NotReady' : 'Active'
 }
 
-/** The earlier of what is still to come. */
-function earliest(scheduled: number | undefined, probe: number | undefined): number | undefined {
-  const left = [scheduled, probe !== undefined && probe > 0 ? probe : undefined].filter((one) => one !== undefined)
+/** The earliest of what is still to come, milliseconds. */
+function earliest(scheduled: number | undefined, ...others: readonly (number | undefined)[]): number | undefined {
+  const left = [scheduled, ...others.filter((one) => one !== undefined && one > 0)].filter((one) => one !== undefined)
   return left.length === 0 ? undefined : Math.min(...left)
 }
 

@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises'
-import { Agent, request } from 'undici'
 import type { Content } from '../api/fields.ts'
-import { type ErrorBody, internalBlobsPath } from '../api/run-api.ts'
+import { internalBlobsPath } from '../api/run-api.ts'
 import { type Digest, digestBytes } from '../lib/digest.ts'
 import { type BackOffOptions, backOffMillis } from './back-off.ts'
 import type { Clock } from './clock.ts'
 import type { ContentStore } from './content-store.ts'
+import { describeAnswer, type GatewayAnswer, type GatewayConnection } from './gateway-connection.ts'
 
 /** Why a content could not be read or kept: it is lost, the gateway said no, or the gateway was not reached in time. */
 export type ContentFailure = 'missing' | 'refused' | 'unavailable'
@@ -22,38 +21,20 @@ export class ContentStoreError extends Error {
 }
 
 export interface ContentClientOptions {
-  /** `https://graphwright-gateway.NAMESPACE.svc:8443` */
-  readonly url: string
-  /** PEM of the CA that the gateway's certificate is checked against. */
-  readonly caPem: string
-  /** File of the projected token. Read again for every request: the kubelet renews it. */
-  readonly tokenFile: string
+  readonly gateway: GatewayConnection
   readonly clock: Clock
   /** How long a gateway that restarts is waited for, milliseconds. Default 10,000. */
   readonly patienceMillis?: number
 }
 
-interface Answer {
-  readonly status: number
-  readonly bytes: Buffer
-}
-
-const requestTimeoutMillis = 10_000
 const pauses: BackOffOptions = { firstMillis: 100, longestMillis: 1000, jitter: 0.2 }
 
 /** The content store of the gateway, for the manager. */
 export class ContentClient implements ContentStore {
   readonly #options: ContentClientOptions
-  readonly #agent: Agent
 
   constructor(options: ContentClientOptions) {
     this.#options = options
-    this.#agent = new Agent({
-      connect: { ca: options.caPem, timeout: 5000 },
-      headersTimeout: requestTimeoutMillis,
-      bodyTimeout: requestTimeoutMillis,
-      keepAliveTimeout: 30_000,
-    })
   }
 
   async put(text: string, signal?: AbortSignal): Promise<Content> {
@@ -71,21 +52,16 @@ export class ContentClient implements ContentStore {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   }
 
-  /** Ends the connections. */
-  close(): Promise<void> {
-    return this.#agent.close()
-  }
-
   async #ask(
     method: 'GET' | 'PUT',
     digest: Digest,
     body: Buffer | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<Answer> {
-    const { clock, patienceMillis = 10_000 } = this.#options
+  ): Promise<GatewayAnswer> {
+    const { clock, gateway, patienceMillis = 10_000 } = this.#options
     const end = clock.monotonic() + patienceMillis
     for (let failures = 1; ; failures++) {
-      const answer = await this.#send(method, digest, body, signal).catch(asError)
+      const answer = await gateway.send(method, `${internalBlobsPath}/${digest}`, body, signal).catch(asError)
       signal?.throwIfAborted()
       if (!(answer instanceof Error) && answer.status < 300) return answer
       if (!(answer instanceof Error) && !mayPass(answer.status)) throw failed(digest, answer)
@@ -95,26 +71,9 @@ export class ContentClient implements ContentStore {
     }
   }
 
-  async #send(
-    method: 'GET' | 'PUT',
-    digest: Digest,
-    body: Buffer | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<Answer> {
-    const token = (await readFile(this.#options.tokenFile, 'utf8')).trim()
-    const answer = await request(`${this.#options.url}${internalBlobsPath}/${digest}`, {
-      method,
-      dispatcher: this.#agent,
-      headers: { authorization: `Bearer ${token}` },
-      body: body ?? null,
-      signal: signal ?? null,
-    })
-    return { status: answer.statusCode, bytes: Buffer.from(await answer.body.arrayBuffer()) }
-  }
-
-  #unavailable(last: Answer | Error): ContentStoreError {
-    const why = last instanceof Error ? last.message : describe(last)
-    const message = `the gateway at ${this.#options.url} did not answer with a success: ${why}`
+  #unavailable(last: GatewayAnswer | Error): ContentStoreError {
+    const why = last instanceof Error ? last.message : describeAnswer(last)
+    const message = `the gateway at ${this.#options.gateway.url} did not answer with a success: ${why}`
     return new ContentStoreError('unavailable', message, last instanceof Error ? { cause: last } : undefined)
   }
 }
@@ -124,19 +83,10 @@ function mayPass(status: number): boolean {
   return status === 429 || (status >= 502 && status <= 504)
 }
 
-function failed(digest: Digest, answer: Answer): ContentStoreError {
+function failed(digest: Digest, answer: GatewayAnswer): ContentStoreError {
   if (answer.status !== 404)
-    return new ContentStoreError('refused', `the gateway refused ${digest}: ${describe(answer)}`)
+    return new ContentStoreError('refused', `the gateway refused ${digest}: ${describeAnswer(answer)}`)
   return new ContentStoreError('missing', `the content store of the gateway does not have ${digest} (any more)`)
-}
-
-function describe({ status, bytes }: Answer): string {
-  try {
-    const { error } = JSON.parse(bytes.toString()) as ErrorBody
-    return `${error.message} (${status} ${error.type}, request ${error.requestId})`
-  } catch {
-    return `status ${status}`
-  }
 }
 
 function asError(error: unknown): Error {

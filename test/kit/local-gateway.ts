@@ -5,6 +5,7 @@ import type { RecordedReport, ResultReport, RunSelf } from '../../src/api/run-ap
 import { createApp } from '../../src/gateway/app.ts'
 import { ContentFiles } from '../../src/gateway/contents.ts'
 import { ApiError } from '../../src/gateway/errors.ts'
+import type { NoticeTarget } from '../../src/gateway/notices.ts'
 import { outcomeOf, recordedOf, resultOf, sameResult } from '../../src/gateway/result.ts'
 import type { RunService } from '../../src/gateway/runs.ts'
 import { GatewayServer } from '../../src/gateway/server.ts'
@@ -115,6 +116,7 @@ export interface LocalGatewayOptions {
   readonly port?: number
   readonly folder?: string
   readonly log?: Logger
+  readonly notices?: NoticeTarget
 }
 
 /** The gateway's real server over TLS on this machine, with its real content store; ends with the test. */
@@ -129,6 +131,7 @@ export async function startLocalGateway(options: LocalGatewayOptions = {}): Prom
     runs,
     contents,
     namespace: operatorNamespace,
+    notices: options.notices,
     log: options.log ?? silentLogger,
   })
   const server = await GatewayServer.start({

@@ -74,3 +74,12 @@ request.userInfo.username == 'system:kube-controller-manager' ||
 has(request.userInfo.groups) && request.userInfo.groups.exists(group, group in [
   {{- range $i, $group := .Values.policies.breakGlassGroups }}{{ if $i }}, {{ end }}{{ $group | squote }}{{ end }}])
 {{- end }}
+
+{{/* Name of the Secret with the address for notices; empty where there is none. */}}
+{{- define "graphwright.noticesSecret" -}}
+{{- if .Values.notices.existingSecret -}}
+{{ .Values.notices.existingSecret }}
+{{- else if .Values.notices.url -}}
+graphwright-notices
+{{- end -}}
+{{- end -}}

@@ -1,4 +1,4 @@
-import type { pauseClasses } from '../../api/automation.ts'
+import type { pauseClasses } from '../../api/pause.ts'
 import { snakeCase } from '../../program/reasons.ts'
 
 /**

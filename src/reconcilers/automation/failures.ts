@@ -1,4 +1,4 @@
-import { type Failure, type Failures, keptFailures, type Pause } from '../../api/automation.ts'
+import { type Failure, type Failures, keptFailures, type Pause } from '../../api/pause.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { compareText, shorten } from '../../lib/text.ts'
 import { countsToPause, failureClass } from './failure-class.ts'
@@ -96,6 +96,7 @@ export function pauseOf(
     streak: row.length,
     firing: last.firing,
     ...(kind === 'Transient' && { nextProbe: nextProbe(last.at, row.length) }),
+    ...(before?.since === since && before.notice !== undefined && { notice: before.notice }),
   }
 }
 

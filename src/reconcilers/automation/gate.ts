@@ -1,5 +1,6 @@
-import type { Automation, Pause, PendingFiring, ReadinessEntry } from '../../api/automation.ts'
+import type { Automation, PendingFiring, ReadinessEntry } from '../../api/automation.ts'
 import type { AutomationFiring } from '../../api/automation-firing.ts'
+import type { Pause } from '../../api/pause.ts'
 import type { FiringReference } from '../../api/references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { isSettledFiring } from '../automation-firing/phase.ts'

@@ -1,7 +1,8 @@
 import { agent } from '../../api/agent.ts'
-import type { Automation, Failures, Pause, ReadinessEntry } from '../../api/automation.ts'
+import type { Automation, ReadinessEntry } from '../../api/automation.ts'
 import type { AutomationFiring } from '../../api/automation-firing.ts'
 import { annotations } from '../../api/labels.ts'
+import type { Failures, Pause } from '../../api/pause.ts'
 import { digestJson } from '../../lib/digest.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { snakeCase } from '../../program/reasons.ts'
@@ -9,6 +10,7 @@ import type { Count, EventInput, Reader } from '../../runtime/result.ts'
 import { concernsDate } from '../../schedule/once.ts'
 import { automationHash } from './automation-hash.ts'
 import { type Ending, nextFailures, pauseOf } from './failures.ts'
+import { pauseNote } from './notice.ts'
 
 type Seen = DeepReadonly<Automation>
 type Firing = DeepReadonly<AutomationFiring>
@@ -105,10 +107,8 @@ function liftOf(before: DeepReadonly<Failures> | undefined, after: Failures, isR
 }
 
 function begun(automation: Seen, firings: readonly Firing[], pause: Pause): Pick<Pausing, 'events' | 'counts'> {
-  const { reason, message, streak } = pause
-  const { name } = automation.metadata
-  const next = pause.nextProbe === undefined ? mend(name) : tryAgain(name)
-  const note = `${streak} firings in a row failed, the last with ${reason}: ${message} ${next}`
+  const { reason, streak } = pause
+  const note = pauseNote(automation.metadata.name, pause)
   const surface = firings.find(({ metadata }) => metadata.name === pause.firing)?.spec.trigger ?? 'schedule'
   const labels = {
     automation_hash: automationHash(automation.metadata),
@@ -121,14 +121,6 @@ function begun(automation: Seen, firings: readonly Firing[], pause: Pause): Pick
     events: [{ type: 'Warning', reason: 'PausedItself', note, action: 'Pause' }],
     counts: [{ metric: 'automationPaused', labels }],
   }
-}
-
-function mend(name: string): string {
-  return `Mend the cause, then graphwright resume ${name}, or fire it by hand: a success resumes it.`
-}
-
-function tryAgain(name: string): string {
-  return `It tries again by itself, from time to time; graphwright resume ${name} to try at once.`
 }
 
 function ended({ metadata }: Seen, { via, at }: Lift): Pick<Pausing, 'events' | 'counts' | 'liftedAt'> {

@@ -183,7 +183,25 @@ describe('the chart', { timeout: 120_000 }, () => {
     expect(crds(await render('elsewhere', 'crds.install=false'))).toEqual([])
   })
 
+  it('keeps the address for notices in a Secret, and tells manager and gateway', async () => {
+    const argsOf = (objects: readonly Rendered[]) => podOf(objects, 'graphwright-manager').containers[0]?.args ?? []
+    const secrets = (objects: readonly Rendered[]) => objects.filter(({ kind }) => kind === 'Secret')
+    const without = await render('elsewhere')
+    expect(secrets(without)).toEqual([])
+    expect(argsOf(without)).not.toContain('--notices')
+    const own = await render('elsewhere', 'notices.url="https://hooks.example/x?token=1"', 'notices.port=8443')
+    expect(secrets(own)).toMatchObject([{ stringData: { url: 'https://hooks.example/x?token=1' } }])
+    expect(argsOf(own)).toContain('--notices')
+    expect(JSON.stringify(podOf(own, 'graphwright-gateway'))).toContain('graphwright-notices')
+    expect(JSON.stringify(podOf(own, 'graphwright-gateway'))).not.toContain('hooks.example')
+    expect(JSON.stringify(one(own, 'NetworkPolicy', 'graphwright-gateway'))).toContain('8443')
+    const given = await render('elsewhere', 'notices.existingSecret="hooks"')
+    expect(secrets(given)).toEqual([])
+    expect(JSON.stringify(podOf(given, 'graphwright-gateway'))).toContain('"name":"hooks"')
+  })
+
   it.each([
+    ['an address for notices that is no URL', 'notices.url="hooks"', /notices/],
     ['an unknown value', 'imagee={}', /imagee/],
     ['a log level that does not exist', 'logLevel="loud"', /logLevel/],
     ['a pull policy that does not exist', 'image.pullPolicy="Sometimes"', /pullPolicy/],

@@ -20,6 +20,7 @@ import type { Clock } from '../../../src/runtime/clock.ts'
 import { silentLogger } from '../../../src/runtime/log.ts'
 import { Manager } from '../../../src/runtime/manager.ts'
 import { Metrics } from '../../../src/runtime/metrics.ts'
+import type { Notices } from '../../../src/runtime/notices.ts'
 import { aFiring, anAgent, anAutomation, anEnvironment, inlineContent, unsaved } from '../../kit/builders.ts'
 import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 import { installCrds } from '../../kit/crds.ts'
@@ -65,7 +66,7 @@ export class Failing {
   }
 
   /** Starts a manager. It ends with the test, or when it is told to. */
-  async start(clock: Clock): Promise<() => Promise<void>> {
+  async start(clock: Clock, notices?: Notices): Promise<() => Promise<void>> {
     const { client, namespace } = this
     const manager = new Manager({
       client,
@@ -80,7 +81,7 @@ export class Failing {
       throw new Error('nothing is that large here')
     }
     manager.informer(automationFiring, { indexes: { [firingsByAutomation.name]: firingsByAutomation.values } })
-    manager.addController(automationController(await whoAmI(client)))
+    manager.addController(automationController(await whoAmI(client), notices))
     manager.addController(
       automationFiringController({ contents: { put: nothing, get: nothing }, schemas: { validate: nothing } }),
     )

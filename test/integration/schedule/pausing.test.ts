@@ -1,18 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { NoticePost } from '../../../src/gateway/notices.ts'
+import type { Clock } from '../../../src/runtime/clock.ts'
+import { GatewayConnection } from '../../../src/runtime/gateway-connection.ts'
+import { silentLogger } from '../../../src/runtime/log.ts'
+import { GatewayNotices } from '../../../src/runtime/notices.ts'
 import { compressedClock } from '../../kit/compressed-clock.ts'
 import { lintStatus } from '../../kit/lint-status.ts'
+import { startLocalGateway } from '../../kit/local-gateway.ts'
+import { startNoticeReceiver } from '../../kit/notice-receiver.ts'
 import { Failing } from './failing.ts'
 
 /** Five minutes pass in a second. */
 const speed = 300
 
+/** By way of a gateway, as the manager sends them. */
+async function noticesTo(url: string, clock: Clock): Promise<GatewayNotices> {
+  const post = new NoticePost(url)
+  const local = await startLocalGateway({ notices: post })
+  const { certificates, managerTokenFile: tokenFile } = local
+  const gateway = new GatewayConnection({ url: local.url, caPem: certificates.ca.cert, tokenFile })
+  const notices = new GatewayNotices({ gateway, clock, log: silentLogger })
+  onTestFinished(async () => {
+    notices.stop()
+    await Promise.all([gateway.close(), post.close()])
+  })
+  return notices
+}
+
 describe('an Automation that fails again and again', () => {
   it('[N-134] [N-147] pauses after the third failure with its cause, and is told once', async () => {
     const failing = await Failing.create('CommandFailed')
-    await failing.start(compressedClock(speed, Date.now()))
+    const clock = compressedClock(speed, Date.now())
+    const receiver = await startNoticeReceiver()
+    await failing.start(clock, await noticesTo(receiver.url, clock))
     await failing.automate()
-    const paused = await failing.until(({ status }) => status?.state === 'Paused')
+    const paused = await failing.until(({ status }) => status?.pause?.notice === 'Sent')
     const firings = await failing.scheduled()
     expect(firings).toHaveLength(3)
     expect(paused.status).toMatchObject({
@@ -32,6 +55,9 @@ describe('an Automation that fails again and again', () => {
     expect(await failing.scheduled()).toHaveLength(3)
     expect((await failing.automation()).metadata.resourceVersion).toBe(paused.metadata.resourceVersion)
     expect(await failing.events('PausedItself')).toHaveLength(1)
+    expect(receiver.posts.map(({ body }) => body)).toMatchObject([
+      { type: 'automation.paused', automation: { name: 'triage' }, reason: 'CommandFailed', streak: 3 },
+    ])
     expect(await failing.metrics.registry.metrics()).toMatch(
       /graphwright_automation_paused_total\{.*command_failed.*\} 1\n/,
     )

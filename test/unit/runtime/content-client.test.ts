@@ -2,20 +2,20 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { digestBytes } from '../../../src/lib/digest.ts'
 import { systemClock } from '../../../src/runtime/clock.ts'
 import { ContentClient } from '../../../src/runtime/content-client.ts'
+import { GatewayConnection } from '../../../src/runtime/gateway-connection.ts'
 import { localCertificates } from '../../kit/certificates.ts'
 import { type LocalGateway, startLocalGateway } from '../../kit/local-gateway.ts'
 import { temporaryFolder } from '../../kit/temporary-folder.ts'
 
-function clientOf(gateway: LocalGateway, changes: Partial<ConstructorParameters<typeof ContentClient>[0]> = {}) {
-  const client = new ContentClient({
-    url: gateway.url,
-    caPem: gateway.certificates.ca.cert,
-    tokenFile: gateway.managerTokenFile,
-    clock: systemClock,
-    ...changes,
-  })
-  onTestFinished(() => client.close())
-  return client
+interface Changes {
+  readonly tokenFile?: string
+  readonly patienceMillis?: number
+}
+
+function clientOf(local: LocalGateway, { tokenFile = local.managerTokenFile, ...changes }: Changes = {}) {
+  const gateway = new GatewayConnection({ url: local.url, caPem: local.certificates.ca.cert, tokenFile })
+  onTestFinished(() => gateway.close())
+  return new ContentClient({ gateway, clock: systemClock, ...changes })
 }
 
 describe('content client', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Failures, keptFailures } from '../../../../src/api/automation.ts'
+import { type Failures, keptFailures } from '../../../../src/api/pause.ts'
 import { deepFreeze } from '../../../../src/lib/readonly.ts'
 import { type Ending, failuresToPause, nextFailures, pauseOf } from '../../../../src/reconcilers/automation/failures.ts'
 

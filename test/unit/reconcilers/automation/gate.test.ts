@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Pause } from '../../../../src/api/automation.ts'
+import type { Pause } from '../../../../src/api/pause.ts'
 import { gateOf, letThrough } from '../../../../src/reconcilers/automation/gate.ts'
 import { aFiring, anAutomation } from '../../../kit/builders.ts'
 
