@@ -1,6 +1,6 @@
 import { inlineEventLimitBytes } from '../api/fields.ts'
 import type { Json } from '../lib/json.ts'
-import { parseStrictJson, StrictJsonError } from '../lib/strict-json.ts'
+import { checkStrictValue, parseStrictJson, StrictJsonError } from '../lib/strict-json.ts'
 import { cannotAsk, type Io } from './io.ts'
 
 /** The event of `--event`: inline JSON, `@file`, or `@-` for standard input. */
@@ -28,7 +28,9 @@ async function readEventFile(path: string, io: Io): Promise<string> {
 
 function parse(text: string, origin: string): Json {
   try {
-    return parseStrictJson(text)
+    const event = parseStrictJson(text)
+    checkStrictValue(event)
+    return event
   } catch (error) {
     if (!(error instanceof StrictJsonError)) throw error
     const advice = origin === '--event' ? '; write JSON, or @ and the path of a file' : ''
