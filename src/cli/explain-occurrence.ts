@@ -23,19 +23,21 @@ type Firing = DeepReadonly<AutomationFiring>
  * - `Paused`, `NotReady`: it was due, and this keeps it from being decided.
  * - `Undecided`: it is due, and the manager has not looked at it yet.
  */
-export type Answer =
-  | 'Fired'
-  | 'MadeUp'
-  | 'Skipped'
-  | 'BeforeCreation'
-  | 'BeforeChange'
-  | 'BeforeResume'
-  | 'NotFuture'
-  | 'Decided'
-  | 'Upcoming'
-  | 'Paused'
-  | 'NotReady'
-  | 'Undecided'
+export const answers = [
+  'Fired',
+  'MadeUp',
+  'Skipped',
+  'BeforeCreation',
+  'BeforeChange',
+  'BeforeResume',
+  'NotFuture',
+  'Decided',
+  'Upcoming',
+  'Paused',
+  'NotReady',
+  'Undecided',
+] as const
+export type Answer = (typeof answers)[number]
 
 export interface Explanation {
   /** The nominal instant, in UTC with milliseconds. */

@@ -109,8 +109,12 @@ function renderUndo(
   const { name } = metadata
   if (!changed) return `Graph ${name} has the document of revision ${revision} already: nothing was changed.`
   const head = `Graph ${name} has the document of revision ${revision} again. If it is kept in a file or in Git, change it there too.`
-  const next =
-    spec.applyPolicy === 'Automatic' ? 'It approves its plans itself.' : `Next: ${invocation} approve ${name}`
+  const isApplied = plan?.status?.phase === 'Applied'
+  const next = isApplied
+    ? 'That is what is applied: there is nothing to approve.'
+    : spec.applyPolicy === 'Automatic'
+      ? 'It approves its plans itself.'
+      : `Next: ${invocation} approve ${name}`
   const shown = plan === undefined ? '' : `\n\nPlan ${plan.metadata.name}:\n${renderContent(plan.spec.content)}`
   return `${head}${shown}\n\n${next}`
 }

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Automation, AutomationSpec, AutomationStatus } from '../../../src/api/automation.ts'
 import type { AutomationFiring, AutomationFiringStatus } from '../../../src/api/automation-firing.ts'
 import { backfillKey } from '../../../src/cli/backfill-key.ts'
 import { explainAt, renderAccount } from '../../../src/cli/explain.ts'
-import { type Answer, explainOccurrence, viewOf } from '../../../src/cli/explain-occurrence.ts'
+import { type Answer, answers, explainOccurrence, viewOf } from '../../../src/cli/explain-occurrence.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
 import { startOf } from '../../../src/schedule/jitter.ts'
 import { aFiring, anAutomation } from '../../kit/builders.ts'
@@ -270,5 +271,14 @@ describe('explain', () => {
   it('refuses what has no schedule', () => {
     const manual = viewOf(anAutomation(), [], now)
     expect(() => explainAt(manual, undefined)).toThrow(expect.objectContaining({ code: 'no_schedule', exitCode: 2 }))
+  })
+})
+
+describe('docs/schedules.md', () => {
+  it('has a row for every answer, and no other', () => {
+    const [, table = ''] = readFileSync('docs/schedules.md', 'utf8').split('| answer | what it means |\n')
+    const rows = (table.split('\n\n')[0] ?? '').split('\n').slice(1)
+    const named = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name))
+    expect(new Set(named)).toEqual(new Set(answers))
   })
 })
