@@ -1,7 +1,8 @@
 import { countOccurrences, occurrencesBetween } from '../schedule/occurrence.ts'
-import { type Answer, type Explanation, explainOccurrence, type ScheduleView } from './explain-occurrence.ts'
+import { type Answer, type Explanation, explainOccurrence } from './explain-occurrence.ts'
 import { shownInUtc, shownLocally } from './instants.ts'
 import { cannotAsk } from './io.ts'
+import type { ScheduleView } from './schedule-view.ts'
 import { table } from './table.ts'
 
 export interface Window {

@@ -5,13 +5,13 @@ import { type BackfillChoice, chooseMissed, maxBackfill, renderLeft, renderMisse
 import { backfillKey } from './backfill-key.ts'
 import { type Cluster, withCluster } from './cluster.ts'
 import { readView } from './explain.ts'
-import type { ScheduleView } from './explain-occurrence.ts'
 import { checkNotPaused, fire, manualFiring } from './fire.ts'
 import { readInstant } from './instants.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io, refusal } from './io.ts'
 import type { GlobalOptions } from './options.ts'
 import { print } from './output.ts'
 import { isSettled } from './receipt.ts'
+import type { ScheduleView } from './schedule-view.ts'
 
 export interface BackfillOptions extends GlobalOptions {
   readonly from: string

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chooseMissed, renderLeft, renderMissed } from '../../../src/cli/backfill-choice.ts'
 import { backfillKey } from '../../../src/cli/backfill-key.ts'
-import { viewOf } from '../../../src/cli/explain-occurrence.ts'
+import { viewOf } from '../../../src/cli/schedule-view.ts'
 import { aFiring, anAutomation } from '../../kit/builders.ts'
 
 const day = (time: string) => `2026-12-01T${time}:00.000Z`
