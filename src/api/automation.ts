@@ -84,6 +84,9 @@ export type AutomationSpec = z.infer<typeof automationSpec>
 /** Firings of one Automation that may be under way at once. */
 export const maxActiveFirings = 100
 
+/** Firings of one Automation that may wait to be started: half of them made by people, the rest by its schedule. */
+export const maxPendingFirings = 400
+
 /** Entries of `status.readiness`: a program may have more pins than that. */
 export const readinessLimit = 64
 
@@ -163,7 +166,7 @@ export const automationStatus = z.strictObject({
     .describe('Firings that were started and have not settled. A firing runs only while its name stands here.'),
   pending: z
     .array(pendingFiring)
-    .max(200)
+    .max(maxPendingFirings)
     .optional()
     .describe('Firings that are decided, but not started: they wait for their turn or are about to be skipped.'),
   schedule: scheduleStatus.optional().describe('What is known of the schedule.'),

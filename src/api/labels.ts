@@ -14,6 +14,8 @@ export const labels = {
 export const annotations = {
   /** On a firing: it is to end. The value says why, for people. */
   cancelRequested: 'graphwright.dev/cancel-requested',
+  /** On an Automation: an automatic pause is to be lifted. The value is the time of the request; another one asks again. */
+  resumeRequested: 'graphwright.dev/resume-requested',
 } as const
 
 /** Label of a run's pod, `isolated` or `open`: what the NetworkPolicy of a workspace selects by. */

@@ -26,7 +26,7 @@ export async function approveCommand(reference: string, options: GlobalOptions, 
 }
 
 /** The plan that is meant, once the operator has said where it stands. */
-async function settledPlan(reference: string, cluster: Cluster, io: Io): Promise<AutomationGraphPlan> {
+export async function settledPlan(reference: string, cluster: Cluster, io: Io): Promise<AutomationGraphPlan> {
   const deadline = io.clock.monotonic() + patienceMillis
   for (;;) {
     const found = await findPlan(reference, cluster)

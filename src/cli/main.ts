@@ -1,10 +1,12 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import { apiVersion } from '../api/kind.ts'
 import { printable } from '../lib/text.ts'
 import { version } from '../lib/version.ts'
-import { type CliError, type ExitCode, exitCodes, type Io } from './io.ts'
+import { completionHelp, completionScript, type Shell, shells } from './completion-script.ts'
+import { type CliError, type Done, type ExitCode, exitCodes, type Io } from './io.ts'
 import { formatOf, type GlobalOptions, outputFormats } from './options.ts'
 import { print } from './output.ts'
+import { addScheduleCommands, countBeforeNamespace } from './schedule-commands.ts'
 
 /** Runs one command and returns the exit code. Commands are loaded when they are called, so that the tool starts fast. */
 export async function main(args: readonly string[], world: Io): Promise<ExitCode> {
@@ -15,7 +17,7 @@ export async function main(args: readonly string[], world: Io): Promise<ExitCode
     exitCode = code
   })
   try {
-    await program.parseAsync([...args], { from: 'user' })
+    await program.parseAsync(countBeforeNamespace(args), { from: 'user' })
     return exitCode
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.couldNotAsk
@@ -34,8 +36,6 @@ function report(error: CliError, options: GlobalOptions, io: Io): ExitCode {
   return error.exitCode
 }
 
-type Done = (code: ExitCode) => void
-
 /** The commands with their options and arguments. `done` is told the exit code of the one that ran. */
 export function buildProgram(io: Io, done: Done): Command {
   const program = new Command(io.invocation)
@@ -51,6 +51,8 @@ export function buildProgram(io: Io, done: Done): Command {
     .showSuggestionAfterError()
   addGraphCommands(program, io, done)
   addRunCommands(program, io, done)
+  addScheduleCommands(program, io, done)
+  addCompletionCommands(program, io)
   program
     .command('version')
     .description('print the version')
@@ -82,6 +84,15 @@ function addGraphCommands(program: Command, io: Io, done: Done): void {
     .action(async (reference: string, _options, command: Command) => {
       const { approveCommand } = await import('./approve.ts')
       done(await approveCommand(reference, command.optsWithGlobals(), io))
+    })
+  program
+    .command('undo')
+    .description('give a graph the document of an earlier revision, for a new plan to review')
+    .argument('<graph>', 'name of the graph')
+    .requiredOption('--to-revision <number>', 'a revision that a plan is kept of')
+    .action(async (name: string, _options, command: Command) => {
+      const { undoCommand } = await import('./undo.ts')
+      done(await undoCommand(name, command.optsWithGlobals(), io))
     })
 }
 
@@ -132,5 +143,21 @@ function addRunCommands(program: Command, io: Io, done: Done): void {
     .action(async (name: string, _options, command: Command) => {
       const { logsCommand } = await import('./logs.ts')
       done(await logsCommand(name, command.optsWithGlobals(), io))
+    })
+}
+
+function addCompletionCommands(program: Command, io: Io): void {
+  program
+    .command('completion')
+    .description('print the completion script of a shell')
+    .addArgument(new Argument('<shell>', 'which shell').choices(shells))
+    .addHelpText('after', completionHelp(io.invocation))
+    .action((shell: Shell) => io.out(completionScript(shell)))
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .action(async (words: string[]) => {
+      const { completeCommand } = await import('./complete.ts')
+      await completeCommand(program, words, io)
     })
 }

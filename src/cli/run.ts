@@ -1,16 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { type Automation, automation } from '../api/automation.ts'
-import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
+import type { AutomationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
-import { fieldManagers, labels } from '../api/labels.ts'
-import { isAlreadyExists } from '../kube/error.ts'
 import { whoAmI } from '../kube/identity.ts'
-import { sameJson } from '../lib/json.ts'
-import { firingName, manualKey } from '../lib/names.ts'
 import { type Cluster, throwUnknown, withCluster } from './cluster.ts'
 import { readEvent } from './event.ts'
+import { checkNotPaused, fire, manualFiring } from './fire.ts'
 import { follow } from './follow.ts'
-import { cannotAsk, type ExitCode, exitCodes, type Io, refusal } from './io.ts'
+import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
 import { formatOf, type GlobalOptions } from './options.ts'
 import { print } from './output.ts'
 import { firingData, programReceipt, renderFiring, renderOutput } from './receipt.ts'
@@ -32,7 +28,7 @@ export async function runCommand(name: string, options: RunOptions, io: Io): Pro
   const event = await readEvent(options.event, io)
   return withCluster(options, async (cluster) => {
     const target = await findAutomation(name, cluster, io)
-    checkPaused(target)
+    checkNotPaused(target, io.invocation)
     warnIfNotReady(target, io)
     const request = await requestOf(target, event, options, cluster)
     const { firing, rejoined } = await fire(request, cluster)
@@ -66,39 +62,18 @@ function warnIfNotReady({ metadata, status }: Automation, io: Io): void {
   for (const { message } of status?.readiness ?? []) io.err(`warning: ${metadata.name} is not ready: ${message}\n`)
 }
 
-/** A paused Automation refuses (A-174). The operator refuses too; looking first says so at once. */
-function checkPaused({ metadata, spec }: Automation): void {
-  if (spec.paused !== true) return
-  throw refusal(
-    'validation.conflict',
-    `Automation ${metadata.name} is paused and starts nothing; resume it first: kubectl patch auto ${metadata.name} --type=merge -p '{"spec":{"paused":false}}'`,
-  )
-}
-
 async function requestOf(
-  { metadata, spec }: Automation,
+  target: Automation,
   event: unknown,
   options: RunOptions,
-  { client, namespace }: Cluster,
+  cluster: Cluster,
 ): Promise<AutomationFiring> {
-  const user = await whoAmI(client)
-  const { idempotencyKey } = options
-  const { name, uid = '' } = metadata
-  // Without a key the name is the identity: a request that is repeated after a lost answer finds its own firing.
-  const key = manualKey(user, idempotencyKey ?? randomUUID())
-  return {
-    apiVersion: automationFiring.apiVersion,
-    kind: automationFiring.kind,
-    metadata: { name: firingName({ name, uid }, 'manual', key), namespace, labels: { [labels.automation]: name } },
-    spec: {
-      automation: { name, uid },
-      trigger: 'manual',
-      entry: entryOf(spec.triggers, options.trigger, name),
-      requestedBy: user,
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      ...(event !== undefined && { event }),
-    },
-  }
+  return manualFiring(target, {
+    user: await whoAmI(cluster.client),
+    entry: entryOf(target.spec.triggers, options.trigger, target.metadata.name),
+    idempotencyKey: options.idempotencyKey,
+    event,
+  })
 }
 
 /** Where the firing enters: as asked, else by the manual trigger, else by the only one. */
@@ -119,27 +94,6 @@ export function entryOf(
     'usage',
     `Automation ${automationName} has several triggers and none is manual; choose one by --trigger: ${listed}`,
   )
-}
-
-interface Fired {
-  readonly firing: AutomationFiring
-  /** The firing was there already, by the same user and key (A-557). */
-  readonly rejoined: boolean
-}
-
-async function fire(request: AutomationFiring, { client, namespace }: Cluster): Promise<Fired> {
-  const { name } = request.metadata
-  try {
-    return { firing: await client.create(request, { fieldManager: fieldManagers.cli }), rejoined: false }
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error
-    const firing = await client.get(automationFiring, { name, namespace })
-    if (sameJson(firing.spec, request.spec)) return { firing, rejoined: true }
-    throw refusal(
-      'validation.conflict',
-      `the idempotency key ${request.spec.idempotencyKey} was used for another request, whose firing is ${name}; use another key for another event or trigger`,
-    )
-  }
 }
 
 function announce(firing: AutomationFiring, rejoined: boolean, options: RunOptions, io: Io): void {

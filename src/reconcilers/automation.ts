@@ -2,6 +2,7 @@ import {
   type Automation,
   type AutomationStatus,
   automation as automationKind,
+  maxPendingFirings,
   type ReadinessEntry,
 } from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
@@ -88,9 +89,13 @@ function start(
   if (state !== 'Active') return { active, pending, cancel: [] }
   const listed = new Set([...active, ...pending].map(({ uid }) => uid))
   const byHand = [...unsettled.values()].filter(({ spec: { trigger } }) => trigger !== 'schedule').sort(byAge)
-  const arrived = [...schedule.covered, ...byHand]
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !listed.has(metadata.uid ?? ''))
-    .map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }))
+  const isNew = ({ metadata }: Firing) => metadata.deletionTimestamp === undefined && !listed.has(metadata.uid ?? '')
+  // What the watermark covers must be listed now; what people made can wait until there is room.
+  const room = Math.max(0, maxPendingFirings / 2 - pending.length)
+  const arrived = [...schedule.covered.filter(isNew), ...byHand.filter(isNew).slice(0, room)].map(({ metadata }) => ({
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+  }))
   return startFirings({ policy: spec.concurrencyPolicy, active, pending, arrived })
 }
 

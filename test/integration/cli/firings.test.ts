@@ -272,7 +272,9 @@ describe('what cannot be asked', () => {
     'a user without rights is told which and whom to ask',
     async () => {
       const namespace = await freshNamespace(client)
-      for (const args of [['list'], ['run', 'x'], ['approve', 'x'], ['trace', 'x'], ['logs', 'x']]) {
+      const plain = ['run', 'approve', 'trace', 'logs', 'pause', 'resume', 'next', 'explain'].map((name) => [name, 'x'])
+      const window = ['--from', 'now', '--to', 'now']
+      for (const args of [['list'], ...plain, ['backfill', 'x', ...window], ['undo', 'x', '--to-revision', '1']]) {
         const { code, out, err } = await cliIn(namespace, 'mallory')(args)
         expect({ code, out }).toEqual({ code: 2, out: '' })
         expect(err).toMatch(/^error: forbidden: .*User "mallory" cannot .*graphwright-edit.*\n$/)
