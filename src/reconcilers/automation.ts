@@ -8,11 +8,12 @@ import {
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
 import { annotations } from '../api/labels.ts'
-import { type KubeObject, keyOf } from '../lib/object.ts'
+import { keyOf, refOf } from '../lib/object.ts'
 import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { type ConditionInput, setCondition } from '../runtime/conditions.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
+import type { Annotated } from '../runtime/result.ts'
 import { describeTriggers } from '../schedule/describe.ts'
 import { dateProblem, describePending, noPendingOccurrence } from '../schedule/once.ts'
 import { readinessOf } from './automation/readiness.ts'
@@ -45,7 +46,7 @@ export function createAutomationReconciler(requester: string): Reconcile<Automat
     if (schedule.create.length > 0) return { create: schedule.create }
     const starting = start(automation, state, firings, schedule)
     return {
-      apply: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
+      annotate: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
       status: statusOf(automation, { state, readiness, firings, schedule, starting }, context.now),
       ...(schedule.after !== undefined && { after: schedule.after }),
     }
@@ -104,14 +105,14 @@ function byAge(a: Firing, b: Firing): number {
   return (left ?? '') < (right ?? '') ? -1 : 1
 }
 
-/** Asks a firing to end. Its own reconciler does it; asking again changes nothing. */
-function cancelRequest(firings: readonly Firing[], uid: string): KubeObject[] {
+/** Asks a firing to end. Its own reconciler does it; who asked first is who is told of. */
+function cancelRequest(firings: readonly Firing[], uid: string): Annotated[] {
   const firing = firings.find(({ metadata }) => metadata.uid === uid)
   if (firing === undefined || firing.metadata.annotations?.[annotations.cancelRequested] !== undefined) return []
-  const { name, namespace = '' } = firing.metadata
-  const asked = { name, namespace, ownerReferences: [], annotations: { [annotations.cancelRequested]: 'Replaced' } }
-  return [{ apiVersion: firing.apiVersion, kind: firing.kind, metadata: asked }]
+  return [{ ref: refOf(firing), annotations: { [annotations.cancelRequested]: replaced } }]
 }
+
+const replaced = 'a newer firing takes its place, by the concurrencyPolicy Replace'
 
 interface Findings {
   readonly state: AutomationState
@@ -124,7 +125,7 @@ interface Findings {
 function statusOf(automation: Seen, findings: Findings, now: Date): AutomationStatus {
   const { metadata, spec, status } = automation
   const { state, readiness, firings, schedule, starting } = findings
-  const last = lastSettled(firings) ?? status?.last
+  const last = lastSettled(firings, status?.last)
   return {
     observedGeneration: metadata.generation,
     state,
@@ -158,8 +159,9 @@ function readyCondition(readiness: readonly ReadinessEntry[]): ConditionInput {
   return { type: 'Ready', status: 'False', reason: 'NotReady', message }
 }
 
-function lastSettled(firings: readonly Firing[]): AutomationStatus['last'] {
-  let last: AutomationStatus['last']
+/** The firing that settled last, those that are pruned by now included. */
+function lastSettled(firings: readonly Firing[], before: DeepReadonly<AutomationStatus['last']>) {
+  let last = before
   for (const { metadata, status } of firings) {
     if (status?.settledAt === undefined || status.phase === undefined) continue
     if (last !== undefined && last.time >= status.settledAt) continue
