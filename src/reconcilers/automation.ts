@@ -7,8 +7,8 @@ import {
 } from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
-import { annotations } from '../api/labels.ts'
-import { keyOf, refOf } from '../lib/object.ts'
+import { annotations, settleFinalizer } from '../api/labels.ts'
+import { type KubeObject, keyOf, refOf } from '../lib/object.ts'
 import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { type ConditionInput, setCondition } from '../runtime/conditions.ts'
@@ -19,6 +19,7 @@ import { dateProblem, describePending, noPendingOccurrence } from '../schedule/o
 import { readinessOf } from './automation/readiness.ts'
 import { type AutomationState, decideSchedule, type ScheduleDecision } from './automation/schedule.ts'
 import { type Starting, startFirings } from './automation/starting.ts'
+import { runsAgents } from './automation-firing/claim.ts'
 import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
 
@@ -43,7 +44,7 @@ export function createAutomationReconciler(requester: string): Reconcile<Automat
       requester,
       now: context.now,
     })
-    if (schedule.create.length > 0) return { create: schedule.create }
+    if (schedule.create.length > 0) return { create: withFinalizer(schedule.create, automation, context) }
     const starting = start(automation, state, firings, schedule)
     return {
       annotate: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
@@ -51,6 +52,12 @@ export function createAutomationReconciler(requester: string): Reconcile<Automat
       ...(schedule.after !== undefined && { after: schedule.after }),
     }
   }
+}
+
+/** Firings for which Sessions will be made are kept from the beginning until these have settled. */
+function withFinalizer(firings: readonly KubeObject[], automation: Seen, { read }: ReconcileContext): KubeObject[] {
+  const finalizers = runsAgents(automation, read) ? [settleFinalizer] : []
+  return firings.map((firing) => ({ ...firing, metadata: { ...firing.metadata, finalizers } }))
 }
 
 /** Firings that name this Automation: by name, and by UID where they give one. */

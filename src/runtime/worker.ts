@@ -197,7 +197,8 @@ export class Worker {
   ): Promise<ReconcileOutcome> {
     if (this.#abort.signal.aborted) return 'requeue'
     const outcome = classify(error)
-    if ('failure' in outcome && this.spec.showsFailures !== false) await this.#show(key, outcome.failure, object, executor, log)
+    if ('failure' in outcome && this.spec.showsFailures !== false)
+      await this.#show(key, outcome.failure, object, executor, log)
     return this.#comeBack(key, outcome, error, log)
   }
 
