@@ -1,5 +1,6 @@
 import { automationFiring } from '../api/automation-firing.ts'
 import { podType } from '../kube/core-types.ts'
+import { type PruningRules, pruningRules } from '../reconcilers/automation/pruning.ts'
 import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-automation.ts'
 import type { JobSettings } from '../reconcilers/run/job-settings.ts'
 import type { ContentStore } from '../runtime/content-store.ts'
@@ -10,6 +11,7 @@ import { automationController } from './automation.ts'
 import { automationFiringController } from './automation-firing.ts'
 import { automationGraphController } from './automation-graph.ts'
 import { automationGraphPlanController } from './automation-graph-plan.ts'
+import { automationHistoryController } from './automation-history.ts'
 import { environmentController } from './environment.ts'
 import { runController, runPodSelector } from './run.ts'
 import { sessionController } from './session.ts'
@@ -23,6 +25,8 @@ export interface ControllerDependencies {
   readonly jobs: JobSettings
   /** Namespace that the operator is installed in: where the pods' gateway is. */
   readonly operatorNamespace: string
+  /** Default {@link pruningRules}. */
+  readonly pruning?: PruningRules
 }
 
 /** Every controller of the operator. */
@@ -33,6 +37,7 @@ export function addControllers(manager: Manager, dependencies: ControllerDepende
   manager.addController(automationGraphController(approver))
   manager.addController(automationGraphPlanController)
   manager.addController(automationController(approver))
+  manager.addController(automationHistoryController(dependencies.pruning ?? pruningRules))
   manager.addController(automationFiringController({ contents, schemas }))
   manager.addController(sessionController)
   manager.addController(runController({ settings: jobs, contents }))

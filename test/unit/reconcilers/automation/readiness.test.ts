@@ -11,13 +11,6 @@ function readiness(spec: Partial<AutomationSpec>, cached: KubeObject[] = []) {
 }
 
 describe('the readiness of an Automation', () => {
-  it('[A-011] refuses what this release does not run, and says what to do', () => {
-    const entries = readiness({ history: { succeeded: 3 } })
-    expect(entries.filter(({ message }) => message.includes('not run by this release'))).toEqual([
-      { check: 'history', state: 'Failed', message: expect.stringContaining('remove it') },
-    ])
-  })
-
   it('fits into the status, however many pins are gone', () => {
     const pins = Array.from({ length: 100 }, (_, n) => ({
       agent: `agent-${n}`,
