@@ -119,6 +119,15 @@ function addRunCommands(program: Command, io: Io, done: Done): void {
       done(await runCommand(name, command.optsWithGlobals(), io))
     })
   program
+    .command('cancel')
+    .description('end a firing and what runs for it')
+    .argument('<firing>', 'name of the firing')
+    .option('--reason <text>', 'why, for those who look at it later')
+    .action(async (name: string, _options, command: Command) => {
+      const { cancelCommand } = await import('./cancel.ts')
+      done(await cancelCommand(name, command.optsWithGlobals(), io))
+    })
+  program
     .command('runs')
     .description('list the newest firings of an Automation')
     .argument('<automation>', 'name of the Automation')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Admission, type AutomationFiring, automationFiring } from '../../../src/api/automation-firing.ts'
 import { type AutomationProgram, automationProgram } from '../../../src/api/automation-program.ts'
+import { annotations } from '../../../src/api/labels.ts'
 import { firingName, manualKey } from '../../../src/lib/names.ts'
 import {
   aFiring,
@@ -168,6 +169,44 @@ describe('run', () => {
   })
 })
 
+describe('cancel', () => {
+  const requestOf = async (namespace: string) => {
+    const { metadata } = await client.get(automationFiring, { name: 'triage-manual-1', namespace })
+    return metadata.annotations?.[annotations.cancelRequested]
+  }
+
+  it('[A-290] asks the firing to end, and says who did and why', async () => {
+    const namespace = await freshNamespace(client)
+    await store(client, namespace, aFiring({ status: { phase: 'Running' } }))
+    const cli = cliIn(namespace)
+    const answer = await cli(['cancel', 'triage-manual-1', '--reason', 'wrong event', '--json'])
+    expect(answer).toMatchObject({ code: 0, err: '' })
+    expect(JSON.parse(answer.out)).toEqual({
+      kind: 'cancelling',
+      firing: 'triage-manual-1',
+      namespace,
+      reason: 'admin: wrong event',
+    })
+    expect(await requestOf(namespace)).toBe('admin: wrong event')
+    // Asking again changes nothing.
+    const again = await cli(['cancel', 'triage-manual-1', '--reason', 'another'])
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining('already (admin: wrong event)') })
+    expect(await requestOf(namespace)).toBe('admin: wrong event')
+  })
+
+  it('refuses what has ended, and what it does not know', async () => {
+    const namespace = await freshNamespace(client)
+    await store(client, namespace, aFiring({ status: { phase: 'Succeeded', result: 'completed' } }))
+    const cli = cliIn(namespace)
+    expect(await cli(['cancel', 'triage-manual-1'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^error: validation\.conflict: .*ended already \(Succeeded\)/),
+    })
+    expect(await requestOf(namespace)).toBeUndefined()
+    expect(await cli(['cancel', 'x'])).toMatchObject({ code: 2, err: expect.stringContaining('triage-manual-1') })
+  })
+})
+
 describe('list, runs and trace', () => {
   it('[A-547] [A-552] [A-537] read what is recorded', async () => {
     const namespace = await freshNamespace(client)
@@ -272,7 +311,7 @@ describe('what cannot be asked', () => {
     'a user without rights is told which and whom to ask',
     async () => {
       const namespace = await freshNamespace(client)
-      const plain = ['run', 'approve', 'trace', 'logs', 'pause', 'resume', 'next', 'explain'].map((name) => [name, 'x'])
+      const plain = ['run', 'approve', 'trace', 'logs', 'cancel', 'pause', 'resume', 'next', 'explain'].map((name) => [name, 'x'])
       const window = ['--from', 'now', '--to', 'now']
       for (const args of [['list'], ...plain, ['backfill', 'x', ...window], ['undo', 'x', '--to-revision', '1']]) {
         const { code, out, err } = await cliIn(namespace, 'mallory')(args)
