@@ -311,7 +311,10 @@ describe('what cannot be asked', () => {
     'a user without rights is told which and whom to ask',
     async () => {
       const namespace = await freshNamespace(client)
-      const plain = ['run', 'approve', 'trace', 'logs', 'cancel', 'pause', 'resume', 'next', 'explain'].map((name) => [name, 'x'])
+      const plain = ['run', 'approve', 'trace', 'logs', 'cancel', 'pause', 'resume', 'next', 'explain'].map((name) => [
+        name,
+        'x',
+      ])
       const window = ['--from', 'now', '--to', 'now']
       for (const args of [['list'], ...plain, ['backfill', 'x', ...window], ['undo', 'x', '--to-revision', '1']]) {
         const { code, out, err } = await cliIn(namespace, 'mallory')(args)
