@@ -1,8 +1,8 @@
 import { compile } from '../graph/compile.ts'
 import { canShowUnicode } from './draw.ts'
 import { type GraphInFile, readGraphs } from './graph-file.ts'
-import { CliError, cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
-import type { GlobalOptions } from './options.ts'
+import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
+import { type GlobalOptions, placeOptions } from './options.ts'
 import { print } from './output.ts'
 import { type PlanResult, resultOf } from './plan-result.ts'
 import { renderPlans } from './plan-text.ts'
@@ -23,7 +23,12 @@ export async function planCommand(options: PlanOptions, io: Io): Promise<ExitCod
   const [first] = results
   const data = results.map(planData)
   print(io, options, results.length === 1 && first ? planData(first) : data, () =>
-    renderPlans(results, { unicode, invocation: io.invocation, filename: options.filename }),
+    renderPlans(results, {
+      unicode,
+      invocation: io.invocation,
+      place: placeOptions(options),
+      filename: options.filename,
+    }),
   )
   return results.every(({ kind }) => kind === 'planned') ? exitCodes.ok : exitCodes.refused
 }
@@ -32,8 +37,8 @@ async function readText(path: string, io: Io): Promise<string> {
   try {
     return await io.readFile(path)
   } catch (cause) {
-    if (cause instanceof CliError) throw cause
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
+    if (reason === 'EISDIR') throw cannotAsk('unreadable', `${path} is a folder: name the file of a graph`, cause)
     throw cannotAsk('unreadable', `cannot read ${path} (${reason}): check the path`, cause)
   }
 }

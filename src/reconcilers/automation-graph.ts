@@ -112,7 +112,7 @@ function awaitReferences(graph: Graph, { blockers }: PlanContent, { read, now }:
   if (missing.length === 0 || missing.length < blockers.length || changedAt === undefined) return
   const left = Date.parse(changedAt) + referencesGraceMillis - now.getTime()
   if (left <= 0) return
-  throw new Wait('AwaitingReferences', missing.map(({ detail }) => detail).join(' '), left)
+  throw new Wait('AwaitingReferences', missing.map(({ detail }) => detail).join('; '), left)
 }
 
 function currentPlan({ plan }: PlanChoice, content: PlanContent) {
