@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { apiVersion } from '../api/kind.ts'
+import { printable } from '../lib/text.ts'
 import { version } from '../lib/version.ts'
 import { type CliError, cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
 import { formatOf, type GlobalOptions, outputFormats } from './options.ts'
@@ -8,7 +9,9 @@ import { print } from './output.ts'
 const versionText = `graphwright ${version} (${apiVersion})`
 
 /** Runs one command and returns the exit code. Commands are loaded when they are called, so that the tool starts fast. */
-export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
+export async function main(args: readonly string[], world: Io): Promise<ExitCode> {
+  // Names, messages and answers of agents were written by others.
+  const io: Io = { ...world, err: (text) => world.err(printable(text)) }
   let exitCode: ExitCode = exitCodes.ok
   const program = buildProgram(io, (code) => {
     exitCode = code

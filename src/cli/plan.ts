@@ -1,7 +1,7 @@
 import { compile } from '../graph/compile.ts'
 import { canShowUnicode } from './draw.ts'
 import { type GraphInFile, readGraphs } from './graph-file.ts'
-import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
+import { CliError, cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
 import { type GlobalOptions, placeOptions } from './options.ts'
 import { print } from './output.ts'
 import { type PlanResult, resultOf } from './plan-result.ts'
@@ -37,6 +37,7 @@ async function readText(path: string, io: Io): Promise<string> {
   try {
     return await io.readFile(path)
   } catch (cause) {
+    if (cause instanceof CliError) throw cause
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
     if (reason === 'EISDIR') throw cannotAsk('unreadable', `${path} is a folder: name the file of a graph`, cause)
     throw cannotAsk('unreadable', `cannot read ${path} (${reason}): check the path`, cause)

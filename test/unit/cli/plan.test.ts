@@ -122,6 +122,26 @@ describe('plan -f', () => {
     expect(JSON.parse(answer.out)).toMatchObject({ kind: 'planned', graph: 'document 1' })
   })
 
+  it('prints nothing that acts on the terminal, whatever the file says', async () => {
+    const evil = '\u001b[2J\u009b31m\u202e\r'
+    const named = changed(triageAndEscalate(), (document) => {
+      Object.assign(nodeOf(document, 'triage'), { name: `x${evil}`, prompt: `{{event ${evil}` })
+    })
+    const wrong = changed(named, (document) => {
+      Object.assign(nodeOf(document, 'triage'), { agent: evil, [evil]: evil })
+      Object.assign(nodeOf(document, 'parse'), { id: evil })
+    })
+    for (const text of [resource(named), resource(wrong), resource(wrong, {}, evil), `a: ["${evil}`]) {
+      const { out, err } = await plan(text)
+      expect(out + err).not.toMatch(/[^\P{Cc}\n]|\u202e/u)
+    }
+  })
+
+  it('a field that every JavaScript object has is as unknown as any other', async () => {
+    const { out } = await plan(resource(triageAndEscalate(), { constructor: { a: 1 }, valueOf: null }))
+    expect(out).toContain('the document has no field constructor')
+  })
+
   it('asks for quotes where kubectl would read something else', async () => {
     const text = resource(triageAndEscalate()).replace('equals\n', 'equals\n').replace('value: true', 'value: yes')
     const { code, out } = await plan(text, '--json')
