@@ -20,7 +20,8 @@ export async function reconcileSession(
 ): Promise<ReconcileResult<SessionStatus>> {
   const { metadata, status } = object
   if (status?.phase !== undefined && settled.includes(status.phase)) return {}
-  const seen = read.byOwner(run, metadata.uid ?? '').find(({ spec }) => spec.sequence === 0)
+  const own = read.byOwner(run, metadata.uid ?? '').filter(({ spec }) => spec.session.uid === metadata.uid)
+  const seen = own.find(({ spec }) => spec.sequence === 0)
   if (seen !== undefined) return { status: mirror(object, seen, now) }
   const wanted = firstRun(object)
   if (status?.runs === undefined) {

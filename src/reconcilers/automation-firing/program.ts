@@ -54,7 +54,9 @@ type Base = Omit<AdvanceInput, 'parsed' | 'contents' | 'gone'>
 
 function gather(firing: Firing, admission: Frozen, { read, now }: ReconcileContext): Base {
   const uid = firing.metadata.uid ?? ''
-  const sessions = read.byOwner(session, uid).map((one) => [one.spec.step, observed(one)] as const)
+  // Owner references can be written by anyone who may edit the metadata; what a Session was made for cannot.
+  const own = read.byOwner(session, uid).filter(({ spec }) => spec.firing.uid === uid)
+  const sessions = own.map((one) => [one.spec.step, observed(one)] as const)
   return {
     program: programOf(firing, admission, read),
     entry: admission.entry,
