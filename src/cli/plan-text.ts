@@ -40,7 +40,7 @@ function renderPlan(result: PlanResult, options: PlanTextOptions): string {
 }
 
 function nextSteps(graph: string, { filename, invocation, place }: PlanTextOptions): string {
-  return `Next: kubectl${place} apply -f ${filename}, then ${invocation}${place} approve ${graph}. With --live this also says what applying would change.`
+  return `Next: kubectl${place} apply --server-side -f ${filename}, then ${invocation}${place} approve ${graph}. With --live this also says what applying would change.`
 }
 
 function summary({ target, triggers, agents }: CompiledGraph): string {

@@ -44,7 +44,7 @@ describe('plan -f', () => {
         ├─ continue ▶ escalate  agent escalate, reads the output of triage
         └─ otherwise ▶ finish
 
-      Next: kubectl apply -f graph.yaml, then graphwright approve triage. With --live this also says what applying would change.
+      Next: kubectl apply --server-side -f graph.yaml, then graphwright approve triage. With --live this also says what applying would change.
       "
     `)
   })
@@ -199,7 +199,7 @@ describe('plan -f', () => {
   it('repeats the options that lead to the cluster in what it advises', async () => {
     const files = { 'graph.yaml': resource(triageAndEscalate(), {}) }
     const { out } = await runCli(['plan', '-f', 'graph.yaml', '-n', 'team-a', '--context', 'prod'], { files, now })
-    expect(out).toContain('kubectl -n team-a --context prod apply -f graph.yaml')
+    expect(out).toContain('kubectl -n team-a --context prod apply --server-side -f graph.yaml')
     expect(out).toContain('graphwright -n team-a --context prod approve')
   })
 

@@ -51,5 +51,5 @@ it('nearest finds what a mistyped word was meant to be, and nothing where it is 
   expect(nearest('environmnet', fields)).toBe('environment')
   expect(nearest('timeoutsecond', fields)).toBe('timeoutSeconds')
   for (const word of ['', 'x', 'ie', 'colour', 'a'.repeat(10_000)]) expect(nearest(word, fields)).toBeUndefined()
-  fc.assert(fc.property(fc.constantFrom(...fields), (field) => expect(nearest(field, fields)).toBe(field)))
+  for (const field of fields) expect(nearest(field, fields)).toBe(field)
 })
