@@ -74,7 +74,7 @@ export const automationGraph = defineKind({
     { name: 'Applied', type: 'string', jsonPath: '.status.conditions[?(@.type=="Applied")].reason' },
     { name: 'Drift', type: 'string', jsonPath: '.status.drift' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
     ageColumn,
   ],
 })
