@@ -198,6 +198,15 @@ const flow: Row[] = [
   ['[A-147] a cycle over data', addEdge('output', 'escalate', 'triage'), ['graph_cycle triage']],
   ['an unreachable step', (d) => d.nodes.push(agentStep('lonely')), ['node_unreachable lonely']],
   [
+    'an unreachable path, once',
+    both(
+      (d) => d.nodes.push(agentStep('lonely'), agentStep('after'), agentStep('last')),
+      addEdge('then', 'lonely', 'after'),
+      addEdge('then', 'after', 'last'),
+    ),
+    ['node_unreachable lonely'],
+  ],
+  [
     'a binding to nowhere',
     set('decide', { inputBindings: { escalate: { sourceNodeId: 'ghost', pointer: '' } } }),
     ['binding_unknown decide'],
