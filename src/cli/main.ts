@@ -3,10 +3,12 @@ import { apiVersion } from '../api/kind.ts'
 import { printable } from '../lib/text.ts'
 import { version } from '../lib/version.ts'
 import { completionHelp, completionScript, type Shell, shells } from './completion-script.ts'
-import { type CliError, type Done, type ExitCode, exitCodes, type Io } from './io.ts'
+import { type CliError, cannotAsk, type Done, type ExitCode, exitCodes, type Io } from './io.ts'
 import { formatOf, type GlobalOptions, outputFormats } from './options.ts'
 import { print } from './output.ts'
 import { addScheduleCommands, countBeforeNamespace } from './schedule-commands.ts'
+
+const versionText = `graphwright ${version} (${apiVersion})`
 
 /** Runs one command and returns the exit code. Commands are loaded when they are called, so that the tool starts fast. */
 export async function main(args: readonly string[], world: Io): Promise<ExitCode> {
@@ -20,10 +22,23 @@ export async function main(args: readonly string[], world: Io): Promise<ExitCode
     await program.parseAsync(countBeforeNamespace(args), { from: 'user' })
     return exitCode
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.couldNotAsk
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitCodes.ok
+      if (error.code === 'commander.help') return exitCodes.couldNotAsk
+      return report(usage(error, io), program.opts(), io)
+    }
     const { explain } = await import('./problems.ts')
     return report(explain(error, io.signal), program.opts(), io)
   }
+}
+
+/** What commander found wrong with the arguments. Without a command it has printed the help, which says it all. */
+function usage(error: CommanderError, io: Io): CliError {
+  const text = error.message
+    .replace(/^error: /, '')
+    .replace(/\s*\n\s*/g, ' ')
+    .replace(/\.$/, '')
+  return cannotAsk('usage', `${text}; see ${io.invocation} --help`, error)
 }
 
 /** One line on the error stream; where data was asked for, the refusal as data too. */
@@ -45,8 +60,9 @@ export function buildProgram(io: Io, done: Done): Command {
     .option('--kubeconfig <file>', 'path of the kubeconfig')
     .addOption(new Option('-o, --output <format>', 'print data instead of text').choices(outputFormats))
     .option('--json', 'the same as -o json')
+    .version(versionText, '--version', 'print the version')
     .exitOverride()
-    .configureOutput({ writeOut: io.out, writeErr: io.err })
+    .configureOutput({ writeOut: io.out, writeErr: io.err, outputError: () => undefined })
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
   addGraphCommands(program, io, done)
@@ -57,7 +73,7 @@ export function buildProgram(io: Io, done: Done): Command {
     .command('version')
     .description('print the version')
     .action((_options, command: Command) => {
-      print(io, command.optsWithGlobals(), { version, apiVersion }, () => `graphwright ${version} (${apiVersion})`)
+      print(io, command.optsWithGlobals(), { version, apiVersion }, () => versionText)
     })
   return program
 }

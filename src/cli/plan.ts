@@ -1,10 +1,8 @@
 import { compile } from '../graph/compile.ts'
 import { canShowUnicode } from './draw.ts'
 import { type GraphInFile, readGraphs } from './graph-file.ts'
-
 import { type ExitCode, exitCodes, type Io } from './io.ts'
-
-import type { GlobalOptions } from './options.ts'
+import { type GlobalOptions, placeOptions } from './options.ts'
 import { print } from './output.ts'
 import { type PlanResult, resultOf } from './plan-result.ts'
 import { renderPlans } from './plan-text.ts'
@@ -26,7 +24,12 @@ export async function planCommand(options: PlanOptions, io: Io): Promise<ExitCod
   const [first] = results
   const data = results.map(planData)
   print(io, options, results.length === 1 && first ? planData(first) : data, () =>
-    renderPlans(results, { unicode, invocation: io.invocation, filename: options.filename }),
+    renderPlans(results, {
+      unicode,
+      invocation: io.invocation,
+      place: placeOptions(options),
+      filename: options.filename,
+    }),
   )
   return results.every(({ kind }) => kind === 'planned') ? exitCodes.ok : exitCodes.refused
 }

@@ -7,7 +7,7 @@ import { readEvent } from './event.ts'
 import { checkNotPaused, fire, manualFiring } from './fire.ts'
 import { follow } from './follow.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
-import { formatOf, type GlobalOptions } from './options.ts'
+import { formatOf, type GlobalOptions, placeOptions } from './options.ts'
 import { print } from './output.ts'
 import { firingData, programReceipt, renderFiring, renderOutput } from './receipt.ts'
 import { type OrderedFiring, StepOrders } from './step-order.ts'
@@ -27,25 +27,26 @@ export async function runCommand(name: string, options: RunOptions, io: Io): Pro
   }
   const event = await readEvent(options.event, io)
   return withCluster(options, async (cluster) => {
-    const target = await findAutomation(name, cluster, io)
-    checkNotPaused(target, io.invocation)
+    const tool = `${io.invocation}${placeOptions(options)}`
+    const target = await findAutomation(name, cluster, tool)
+    checkNotPaused(target, tool)
     warnIfNotReady(target, io)
     const request = await requestOf(target, event, options, cluster)
     const { firing, rejoined } = await fire(request, cluster)
     announce(firing, rejoined, options, io)
     if (options.follow !== true) {
       const ordered = await new StepOrders(cluster).find(firing)
-      print(io, options, firingData(ordered), () => receiptText(ordered, io))
+      print(io, options, firingData(ordered), () => receiptText(ordered, tool))
       return exitCodes.ok
     }
     const settled = await follow(firing, cluster, io)
-    print(io, options, firingData(settled), () => settledText(settled))
+    print(io, options, firingData(settled), () => settledText(settled, tool))
     const failed = programReceipt(settled).result !== 'completed'
     return options.exitStatus === true && failed ? exitCodes.refused : exitCodes.ok
   })
 }
 
-async function findAutomation(name: string, cluster: Cluster, io: Io): Promise<Automation> {
+async function findAutomation(name: string, cluster: Cluster, tool: string): Promise<Automation> {
   const { client, namespace } = cluster
   const found = await client.find(automation, { name, namespace })
   if (found !== undefined) return found
@@ -53,7 +54,7 @@ async function findAutomation(name: string, cluster: Cluster, io: Io): Promise<A
     return throwUnknown(cluster, automation, name)
   throw cannotAsk(
     'not_applied',
-    `the graph ${name} has no Automation yet: approve its plan first, ${io.invocation} approve ${name}`,
+    `the graph ${name} has no Automation yet: approve its plan first, ${tool} approve ${name}`,
   )
 }
 
@@ -104,12 +105,19 @@ function announce(firing: AutomationFiring, rejoined: boolean, options: RunOptio
   tell(`Firing ${name} of Automation ${firing.spec.automation.name} ${how}.\n`)
 }
 
-function settledText(settled: OrderedFiring): string {
-  return `\n${renderFiring(settled)}\n\n${renderOutput(settled.firing.status?.output)}`
+function settledText(settled: OrderedFiring, tool: string): string {
+  const { output } = settled.firing.status ?? {}
+  const completed = programReceipt(settled).result === 'completed'
+  const parts = [renderFiring(settled), renderOutput(output), completed ? '' : nextLooks(settled, tool)]
+  return `\n${parts.filter((part) => part !== '').join('\n\n')}`
 }
 
-function receiptText(ordered: OrderedFiring, io: Io): string {
+function nextLooks({ firing: { metadata } }: OrderedFiring, tool: string): string {
+  return `Next: ${tool} trace ${metadata.name}, or ${tool} logs ${metadata.name}`
+}
+
+function receiptText(ordered: OrderedFiring, tool: string): string {
   const { firing } = ordered
-  const next = `Next: ${io.invocation} trace ${firing.metadata.name}, or ${io.invocation} logs ${firing.metadata.name}`
+  const next = nextLooks(ordered, tool)
   return firing.status?.phase === undefined ? next : `\n${renderFiring(ordered)}\n\n${next}`
 }

@@ -89,9 +89,7 @@ function start(
   firings: readonly Firing[],
   schedule: ScheduleDecision,
 ): Starting {
-  const unsettled = new Map(
-    firings.filter((firing) => !isSettledFiring(firing)).map((firing) => [firing.metadata.uid, firing]),
-  )
+  const unsettled = new Map(firings.filter(isUnderWay).map((firing) => [firing.metadata.uid, firing]))
   const active = (status?.active ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
   const pending = (status?.pending ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
   if (state !== 'Active') return { active, pending, cancel: [] }
@@ -105,6 +103,11 @@ function start(
     uid: metadata.uid ?? '',
   }))
   return startFirings({ policy: spec.concurrencyPolicy, active, pending, arrived })
+}
+
+/** One that is deleted never settles: it holds no place, though a finalizer of somebody else may keep it for long. */
+function isUnderWay(firing: Firing): boolean {
+  return !isSettledFiring(firing) && firing.metadata.deletionTimestamp === undefined
 }
 
 function byAge(a: Firing, b: Firing): number {

@@ -28,7 +28,8 @@ export async function reconcileSession(
   { read, live, now, signal }: ReconcileContext,
 ): Promise<ReconcileResult<SessionStatus>> {
   const { metadata, status } = object
-  const seen = read.byOwner(run, metadata.uid ?? '').find(({ spec }) => spec.sequence === 0)
+  const own = read.byOwner(run, metadata.uid ?? '').filter(({ spec }) => spec.session.uid === metadata.uid)
+  const seen = own.find(({ spec }) => spec.sequence === 0)
   if (status?.phase !== undefined && settled.includes(status.phase)) return { annotate: cancel(object, seen) }
   if (seen !== undefined) return { annotate: cancel(object, seen), status: mirror(object, seen, now) }
   const wanted = firstRun(object)

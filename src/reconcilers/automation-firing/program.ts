@@ -73,13 +73,15 @@ function baseOf(
   sessions: readonly DeepReadonly<Session>[],
   now: Date,
 ): Base {
+  // Owner references can be written by anyone who may edit the metadata; what a Session was made for cannot.
+  const own = sessions.filter((one) => one.spec.firing.uid === metadata.uid)
   return {
     program,
     entry,
     event: spec.event as ReadonlyJson | undefined,
     firingUid: metadata.uid ?? '',
     recorded: status?.steps ?? {},
-    sessions: new Map(sessions.map((one) => [one.spec.step, observed(one)])),
+    sessions: new Map(own.map((one) => [one.spec.step, observed(one)])),
     now,
   }
 }

@@ -124,7 +124,7 @@ describe('run', () => {
     await store(client, namespace, aGraph())
     expect(await cli(['run', 'triage'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('graphwright approve triage'),
+      err: expect.stringMatching(new RegExp(`graphwright -n ${namespace} .*approve triage`)),
     })
     const readiness = [{ check: 'Agent', state: 'Failed' as const, message: 'There is no Agent x.' }]
     await store(client, namespace, anAutomation({ status: { readiness } }))
@@ -280,6 +280,12 @@ describe('logs', () => {
     expect(gone).toMatchObject({
       code: 2,
       err: expect.stringMatching(/the pod gone is gone; the last 7 bytes .* sha256:/),
+    })
+    const settled = await store(client, namespace, aRun({ name: 'refused', spec: { firing: reference } }))
+    await setStatus(client, settled, { settledAt: '2026-11-30T12:00:00Z', message: 'there is no image to run' })
+    expect(await cli(['logs', 'refused'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('refused ended without a pod: there is no image to run'),
     })
     expect(await cli(['logs', 'triage-run', '--step', 'x'])).toMatchObject({
       code: 2,

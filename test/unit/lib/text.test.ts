@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareText, printable, shorten, shortenToBytes } from '../../../src/lib/text.ts'
+import { compareText, nearest, printable, shorten, shortenToBytes } from '../../../src/lib/text.ts'
 
 const texts = fc.string({ unit: 'grapheme', maxLength: 60 })
 
@@ -43,4 +43,13 @@ it('printable leaves nothing that acts on a terminal, and everything that is rea
       expect(printable(printable(text))).toBe(printable(text))
     }),
   )
+})
+
+it('nearest finds what a mistyped word was meant to be, and nothing where it is another word', () => {
+  const fields = ['prompt', 'agent', 'id', 'kind', 'environment', 'timeoutSeconds']
+  expect(nearest('promt', fields)).toBe('prompt')
+  expect(nearest('environmnet', fields)).toBe('environment')
+  expect(nearest('timeoutsecond', fields)).toBe('timeoutSeconds')
+  for (const word of ['', 'x', 'ie', 'colour', 'a'.repeat(10_000)]) expect(nearest(word, fields)).toBeUndefined()
+  for (const field of fields) expect(nearest(field, fields)).toBe(field)
 })

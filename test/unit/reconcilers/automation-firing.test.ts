@@ -318,6 +318,17 @@ describe('an admitted firing', () => {
     expect(status?.result).toBeUndefined()
   })
 
+  it('does not take the Session of another firing for its own, whatever that is made to say', async () => {
+    const { firing, cached } = await underWay({ phase: 'Running' })
+    const own = cached.at(-1) as Session
+    const theirs = { phase: 'Succeeded', output: inlineContent('theirs') } as const
+    const borrowed = structuredClone(sessionOf(firing, own, theirs)) as Session
+    borrowed.metadata.name = 'of-another'
+    borrowed.spec.firing.uid = 'uid-of-another'
+    const { status } = await reconcile(firing, { cached: [...cached, borrowed] })
+    expect(status).toMatchObject({ phase: 'Running', steps: { agent: { kind: 'running' } } })
+  })
+
   it('a Session that the cache does not show is looked for before it counts as deleted', async () => {
     const { firing, cached } = await underWay({ phase: 'Running' })
     const { status } = await reconcile(firing, { cached: world, live: cached })

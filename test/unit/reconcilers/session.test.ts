@@ -28,6 +28,19 @@ function runOf(status?: RunStatus): Run {
 }
 
 describe('a Session', () => {
+  it('does not take the Run of another Session for its own, whatever that is made to say', async () => {
+    const { metadata } = runOf()
+    const borrowed = aRun({
+      name: 'of-another',
+      metadata: { ownerReferences: metadata.ownerReferences ?? [] },
+      spec: { session: { name: 'triage-session', uid: 'uid-of-another' } },
+      status: { phase: 'Succeeded', output: inlineContent('theirs') },
+    })
+    const { status } = await reconcile(started, { cached: [borrowed], live: [runOf({ phase: 'Running' })] })
+    expect(status).toMatchObject({ phase: 'Running' })
+    expect(status?.output).toBeUndefined()
+  })
+
   it('[A-280] makes its first Run, whose name follows from firing, step, item, attempt and number', async () => {
     const own = { [labels.firing]: 'triage-manual-1', [labels.step]: 'triage', 'argocd.argoproj.io/instance': 'x' }
     const labelled = aSession({ metadata: { labels: own } })
