@@ -49,6 +49,7 @@ export function planPruning(input: PruningInput): Pruning {
   const now = input.now.getTime()
   const due = (at: number | undefined) => at !== undefined && at <= now
   const coming = dated
+    .filter(({ goesAt }) => !due(goesAt)) // its Sessions go with it
     .flatMap(({ goesAt, detailsGoAt }) => [goesAt, detailsGoAt])
     .filter((at) => at !== undefined)
     .filter((at) => at > now)
