@@ -1,4 +1,5 @@
-import { expect, inject, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { automation } from '../../../src/api/automation.ts'
 import type { AutomationGraphSpec } from '../../../src/api/automation-graph.ts'
 import { compressedClock } from '../../kit/compressed-clock.ts'
 import { storedIn } from '../../kit/etcd.ts'
@@ -30,6 +31,11 @@ it('the limits of an Automation hold, and what goes takes its Sessions and Runs 
     expect(await workspace.sessions()).toHaveLength(1)
     expect(await workspace.runs()).toHaveLength(1)
   }, collected)
+  // Asked for less, it keeps less, and still says what came last.
+  const ref = { ...automation, name: 'triage', namespace: workspace.namespace }
+  await workspace.client.mergePatch(ref, { spec: { history: { successfulLimit: 0 } } })
+  await eventually(async () => expect(await workspace.firings()).toEqual([]), { timeout: 20_000 })
+  expect((await workspace.automation()).status?.last?.firing).toBe('triage-manual-2')
 })
 
 it('Sessions and Runs go after their time, and the firing keeps its outputs', async () => {
@@ -66,7 +72,6 @@ const threeSteps = {
 it.skipIf(process.env.GRAPHWRIGHT_TEST_KUBECONFIG)(
   'what stays of a firing of three steps takes at most 6 KiB of etcd',
   async () => {
-    expect(inject('kubeconfig')).not.toBe('')
     const answer = (word: string) => word.repeat(200).slice(0, 200)
     const workspace = await Workspace.create({
       triage: answer('disk '),
