@@ -79,7 +79,7 @@ export const containerNames = {
 
 /**
  * Grace period of a pod: the sidecar has so long to report the result, and gives up a little earlier so that it can still
- * say why.
+ * say why. Whoever cancels waits for two minutes: a command that does not listen is killed before that.
  */
 export const podGraceSeconds = 100
 

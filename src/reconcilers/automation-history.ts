@@ -40,5 +40,7 @@ export function createHistoryReconciler(rules: PruningRules): Reconcile<Automati
 }
 
 function sessionsOf(firing: string, read: Reader): ObjectRef[] {
-  return read.byOwner(session, firing).map(({ metadata }) => refOf({ ...session, metadata }))
+  // Whoever may edit metadata can write an owner reference; what a Session was made for cannot be changed.
+  const own = read.byOwner(session, firing).filter(({ spec }) => spec.firing.uid === firing)
+  return own.map(({ metadata }) => refOf({ ...session, metadata }))
 }

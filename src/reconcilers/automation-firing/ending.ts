@@ -25,7 +25,8 @@ export function isForced({ metadata }: Firing): boolean {
  * that ends as well.
  */
 export function afterSettlement(firing: Firing, { read }: ReconcileContext): ReconcileResult<AutomationFiringStatus> {
-  const open = read.byOwner(session, firing.metadata.uid ?? '').filter(isStray)
+  const uid = firing.metadata.uid ?? ''
+  const open = read.byOwner(session, uid).filter((one) => one.spec.firing.uid === uid && isStray(one))
   return { annotate: open.map((one) => askToEnd(one, 'its firing has settled')), finalized: open.length === 0 }
 }
 

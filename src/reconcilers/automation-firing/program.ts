@@ -60,7 +60,9 @@ export async function nextMove(
 type Base = Omit<AdvanceInput, 'parsed' | 'contents' | 'gone'>
 
 function gather(firing: Firing, admission: Frozen, { read, now }: ReconcileContext): Base {
-  const sessions = read.byOwner(session, firing.metadata.uid ?? '')
+  const uid = firing.metadata.uid ?? ''
+  // Owner references can be written by anyone who may edit the metadata; what a Session was made for cannot.
+  const sessions = read.byOwner(session, uid).filter(({ spec }) => spec.firing.uid === uid)
   const found = findProgram(firing, admission, read)
   if (found.kind === 'unknown') throw new Wait(found.reason, found.message)
   return baseOf(firing, admission, found.program, sessions, now)
@@ -73,15 +75,13 @@ function baseOf(
   sessions: readonly DeepReadonly<Session>[],
   now: Date,
 ): Base {
-  // Owner references can be written by anyone who may edit the metadata; what a Session was made for cannot.
-  const own = sessions.filter((one) => one.spec.firing.uid === metadata.uid)
   return {
     program,
     entry,
     event: spec.event as ReadonlyJson | undefined,
     firingUid: metadata.uid ?? '',
     recorded: status?.steps ?? {},
-    sessions: new Map(own.map((one) => [one.spec.step, observed(one)])),
+    sessions: new Map(sessions.map((one) => [one.spec.step, observed(one)])),
     now,
   }
 }

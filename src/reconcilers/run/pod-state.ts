@@ -8,8 +8,8 @@ import type { Observed } from './incarnation.ts'
 type AnyPod = DeepReadonly<Pod> | undefined
 export type Terminated = DeepReadonly<NonNullable<ContainerState['terminated']>>
 
-/** The longest that a pod may have: those of the release before have it still. */
-const gracePeriodMillis = 120_000
+/** The longest grace period that a pod of ours may have: those of the release before still do. */
+const longestGraceMillis = 120_000
 /** How far the clocks of a node and of the API server may be apart. */
 const skewMillis = 10_000
 /** A pod still there so long after it should have gone is on a node that does not answer. */
@@ -77,7 +77,7 @@ export function deletionAskedAfter(pod: DeepReadonly<Pod>, main: Terminated): bo
   const { deletionTimestamp } = pod.metadata
   if (deletionTimestamp === undefined) return true
   // The timestamp is the time of the request plus the grace period that was asked for, which is ours at most.
-  const earliestRequest = Date.parse(deletionTimestamp) - gracePeriodMillis - skewMillis
+  const earliestRequest = Date.parse(deletionTimestamp) - longestGraceMillis - skewMillis
   return main.finishedAt !== undefined && Date.parse(main.finishedAt) < earliestRequest
 }
 
