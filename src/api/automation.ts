@@ -82,7 +82,6 @@ const history = z
   .describe(
     'What is kept of firings that have settled. None goes within ten minutes of that, nor within seven days where it has an idempotencyKey.',
   )
-export type AutomationHistory = z.infer<typeof history>
 
 export const automationSpec = z.strictObject({
   triggers: z.array(trigger).min(1).max(3).meta({
