@@ -1,7 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ensureCluster, installOperator, kubectl, loadImages, removeCluster, root } from '../operator.ts'
+import {
+  ensureCluster,
+  installOperator,
+  kubectl,
+  loadImages,
+  operatorNamespace,
+  removeCluster,
+  root,
+} from '../operator.ts'
 import { checkEvent } from './event.ts'
 import { demoPrograms, linkPrograms } from './tools.ts'
 
@@ -22,12 +30,12 @@ function title(step: number, text: string): void {
   console.log(`\n==> ${step}/${steps}  ${text}`)
 }
 
-/** Runs the command line tool as a person would, output and all. */
+/** Runs the command line tool as a person would, output and all; what is shown may be pasted at the root of the checkout. */
 function graphwright(kubeconfig: string, args: readonly string[]): void {
-  const shown = args.map((arg) => (arg.includes(root) ? arg.replace(`${root}/`, '') : arg))
-  console.log(`\n$ graphwright ${shown.join(' ')}`)
+  const line = ['-n', namespace, ...args.map((arg) => arg.replace(`${root}/`, ''))]
+  console.log(`\n$ graphwright ${line.join(' ')}`)
   const env = { ...process.env, KUBECONFIG: kubeconfig }
-  const { status } = spawnSync(process.execPath, [cli, '-n', namespace, ...args], { stdio: 'inherit', env })
+  const { status } = spawnSync(process.execPath, [cli, ...line], { cwd: root, stdio: 'inherit', env })
   if (status !== 0) throw new Error(`graphwright ${args[0]} ended with exit code ${status}`)
 }
 
@@ -43,14 +51,17 @@ function up(event: string | undefined): void {
   const started = performance.now()
   title(1, 'a real Kubernetes, in a network namespace of its own')
   const kubeconfig = ensureCluster(cluster)
+  console.log(kubeconfig)
   title(2, 'the images of the operator and of the sample agents')
   loadImages(cluster)
+  console.log('localhost/graphwright:dev and localhost/graphwright-samples:dev are on the node')
   title(3, 'the operator, from its Helm chart')
   installOperator(cluster)
+  show(['get', 'deployment', '-n', operatorNamespace])
   title(4, 'a graph, its plan, and the approval of exactly that plan')
   applySample(kubeconfig)
   title(5, 'fired by hand, run in pods')
-  const events = event === undefined ? sampleEvents() : [event]
+  const events = event === undefined ? sampleEvents() : [resolve(event)]
   for (const file of events) fire(kubeconfig, file)
   title(6, 'what is left to look at')
   show(['get', 'agraph,agplan,auto,firing,session,run', '-n', namespace])

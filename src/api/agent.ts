@@ -31,7 +31,7 @@ const agentConfiguration = {
     .boolean()
     .default(false)
     .describe(
-      'True where a lost run may simply be run again. Otherwise a run lost after its start ends Indeterminate.',
+      'True where a lost run may simply be run again. Otherwise a run lost after its start ends Indeterminate. Default false.',
     ),
 }
 

@@ -15,6 +15,12 @@ import { defineKind, frozenSpec, statusStays } from './kind.ts'
 import { pin } from './program.ts'
 import { programReference } from './references.ts'
 
+/**
+ * For what one writer writes once or always whole: to keep who owns each field of it, event and all, would take more room
+ * in etcd than it has itself.
+ */
+const writtenWhole = { 'x-kubernetes-map-type': 'atomic' } as const
+
 export const automationFiringSpec = z
   .strictObject({
     automation: z
@@ -45,6 +51,7 @@ export const automationFiringSpec = z
     requestedBy: z.string().min(1).max(256).describe('User name of who asked. It must be your own.'),
   })
   .meta({
+    ...writtenWhole,
     'x-kubernetes-validations': [
       {
         rule: "self.trigger == 'manual' || !has(self.idempotencyKey)",
@@ -134,16 +141,24 @@ export const automationFiringStatus = z
     reason: z.string().max(128).optional().describe('Why, in CamelCase.'),
     message: messageField('Why in words, and what to do next.').optional(),
     step: z.string().max(256).optional().describe('The steps that are under way, or the one that failed.'),
-    admission: admission.optional().describe('What was frozen when the firing was admitted. Written once.'),
+    admission: admission
+      .meta({ description: 'What was frozen when the firing was admitted. Written once.', ...writtenWhole })
+      .optional(),
     steps: z
       .record(z.string().max(63), stepOutcome)
       .optional()
-      .meta({ description: 'Recorded outcome of each step. A terminal outcome is written once.', maxProperties: 100 }),
+      .meta({
+        description: 'Recorded outcome of each step. A terminal outcome is written once.',
+        maxProperties: 100,
+        ...writtenWhole,
+      }),
     result: z
       .enum(['completed', 'failed', 'cancelled'])
       .optional()
       .describe('Result of the program; absent while anything is pending.'),
-    output: content.optional().describe('Output of the last agent step, or of the last step that made one.'),
+    output: content
+      .meta({ description: 'Output of the last agent step, or of the last step that made one.', ...writtenWhole })
+      .optional(),
     startedAt: timeField('When the firing was admitted.').optional(),
     settledAt: timeField('When it settled.').optional(),
     duration: z.string().max(32).optional().describe('From admission to settlement, in words.'),

@@ -11,13 +11,15 @@ export const automationGraphSpec = z.strictObject({
     .enum(['Review', 'Automatic'])
     .default('Review')
     .describe(
-      'Review: a plan waits for its approval. Automatic: plans without blockers are applied; for graphs reviewed elsewhere.',
+      'Review: a plan waits for its approval. Automatic: plans without blockers are applied; for graphs reviewed elsewhere. Default Review.',
     ),
   driftPolicy: z
     .enum(['Report', 'Correct'])
     .default('Report')
-    .describe('Report: a changed Automation is shown as drift. Correct: the approved content is put back.'),
-  planHistoryLimit: z.int().min(1).max(100).default(10).describe('Finished plans that are kept.'),
+    .describe(
+      'Report: a changed Automation is shown as drift. Correct: the approved content is put back. Default Report.',
+    ),
+  planHistoryLimit: z.int().min(1).max(100).default(10).describe('Finished plans that are kept. Default 10.'),
 })
 export type AutomationGraphSpec = z.infer<typeof automationGraphSpec>
 
@@ -74,7 +76,7 @@ export const automationGraph = defineKind({
     { name: 'Applied', type: 'string', jsonPath: '.status.conditions[?(@.type=="Applied")].reason' },
     { name: 'Drift', type: 'string', jsonPath: '.status.drift' },
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
+    { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
     ageColumn,
   ],
 })

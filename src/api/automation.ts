@@ -1,14 +1,5 @@
 import { z } from 'zod'
-import {
-  anyObject,
-  conditions,
-  digestField,
-  instant,
-  messageField,
-  objectName,
-  observedGeneration,
-  timeField,
-} from './fields.ts'
+import { conditions, digestField, instant, messageField, objectName, observedGeneration, timeField } from './fields.ts'
 import { triggerKinds } from './graph-document.ts'
 import { ageColumn, defineKind } from './kind.ts'
 import { failures, pause } from './pause.ts'
@@ -45,6 +36,54 @@ const target = z
     ],
   })
 
+/** What is kept of firings that have settled, where the Automation does not say. The counts are those of a CronJob. */
+export const defaultHistory = {
+  successfulLimit: 3,
+  failedLimit: 1,
+  skippedLimit: 1,
+  detailRetentionSeconds: 3600,
+} as const
+
+/** Names are locks while the objects exist: nothing of a firing goes sooner than this after it has settled, in seconds. */
+export const shortestRetentionSeconds = 600
+
+const history = z
+  .strictObject({
+    successfulLimit: z
+      .int()
+      .min(0)
+      .max(1000)
+      .default(defaultHistory.successfulLimit)
+      .describe('Firings that succeeded: how many of the newest are kept.'),
+    failedLimit: z
+      .int()
+      .min(0)
+      .max(1000)
+      .default(defaultHistory.failedLimit)
+      .describe('Firings that failed or were cancelled: how many of the newest are kept.'),
+    skippedLimit: z
+      .int()
+      .min(0)
+      .max(1000)
+      .default(defaultHistory.skippedLimit)
+      .describe('Firings that were skipped: how many of the newest are kept.'),
+    ttlSeconds: z
+      .int()
+      .min(shortestRetentionSeconds)
+      .max(31536000)
+      .optional()
+      .describe('Seconds after which a settled firing goes, also where the limits would keep it.'),
+    detailRetentionSeconds: z
+      .int()
+      .min(shortestRetentionSeconds)
+      .max(31536000)
+      .default(defaultHistory.detailRetentionSeconds)
+      .describe('Seconds after which the Sessions and Runs of a settled firing go. The firing keeps its outputs.'),
+  })
+  .describe(
+    'What is kept of firings that have settled. None goes within ten minutes of that, nor within seven days where it has an idempotencyKey.',
+  )
+
 export const automationSpec = z.strictObject({
   triggers: z.array(trigger).min(1).max(3).meta({
     description: 'At most one of each class: schedule or schedule_once, webhook or subscription, manual.',
@@ -79,12 +118,15 @@ export const automationSpec = z.strictObject({
     .max(3600)
     .optional()
     .describe('Spread of scheduled starts; deterministic for each occurrence.'),
-  history: anyObject('How long finished firings are kept.').optional(),
+  history: history.optional(),
 })
 export type AutomationSpec = z.infer<typeof automationSpec>
 
 /** Firings of one Automation that may be under way at once. */
 export const maxActiveFirings = 100
+
+/** Firings of one Automation that may wait to be started: half of them made by people, the rest by its schedule. */
+export const maxPendingFirings = 400
 
 /** Entries of `status.readiness`: a program may have more pins than that. */
 export const readinessLimit = 64
@@ -172,7 +214,7 @@ export const automationStatus = z.strictObject({
     .describe('Firings that were started and have not settled. A firing runs only while its name stands here.'),
   pending: z
     .array(pendingFiring)
-    .max(200)
+    .max(maxPendingFirings)
     .optional()
     .describe('Firings that are decided, but not started: they wait for their turn or are about to be skipped.'),
   schedule: scheduleStatus.optional().describe('What is known of the schedule.'),

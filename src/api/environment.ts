@@ -49,18 +49,18 @@ export const environmentSpec = z.strictObject({
     .min(1)
     .max(86400)
     .default(3600)
-    .describe('Seconds a pod may run before it is ended; a step may ask for less.'),
+    .describe('Seconds a pod may run before it is ended; a step may ask for less. Default 3600.'),
   workspaceSize: z
     .string()
     .max(32)
     .regex(/^[0-9]+(Ki|Mi|Gi)$/)
     .default('1Gi')
-    .describe('Size limit of the scratch volume that the containers share.'),
+    .describe('Size limit of the scratch volume that the containers share. Default 1Gi.'),
   network: z
     .enum(['isolated', 'open'])
     .default('isolated')
     .describe(
-      'isolated: the pod reaches the gateway and nothing else, and proves it before it starts. open: no restriction by the operator.',
+      'isolated: the pod reaches the gateway and nothing else, and proves it before it starts. open: no restriction by the operator. Default isolated.',
     ),
   isolationProbes: z
     .array(isolationProbe)

@@ -12,11 +12,16 @@ export const labels = {
 
 /** Annotations that people or the operator put on an object to ask for something. */
 export const annotations = {
-  /** On a firing: it is to end. The value says why, for people. */
+  /** On a firing, and by the operator on its Sessions and Runs: it is to end. The value says why, for people. */
   cancelRequested: 'graphwright.dev/cancel-requested',
   /** On an Automation: an automatic pause is to be lifted. The value is the time of the request; another one asks again. */
   resumeRequested: 'graphwright.dev/resume-requested',
+  /** On a firing that is being deleted: let it go now, whatever still runs for it. */
+  forceDelete: 'graphwright.dev/force-delete',
 } as const
+
+/** On a firing while anything that was started for it has not settled. */
+export const settleFinalizer = 'graphwright.dev/settle'
 
 /** Label of a run's pod, `isolated` or `open`: what the NetworkPolicy of a workspace selects by. */
 export const networkLabel = 'graphwright.dev/network'

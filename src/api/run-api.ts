@@ -79,9 +79,9 @@ export const containerNames = {
 
 /**
  * Grace period of a pod: the sidecar has so long to report the result, and gives up a little earlier so that it can still
- * say why.
+ * say why. Whoever cancels waits for two minutes: a command that does not listen is killed before that.
  */
-export const podGraceSeconds = 120
+export const podGraceSeconds = 100
 
 /** Files that the containers of a pod share. */
 export const podPaths = {

@@ -74,6 +74,7 @@ export const runStatus = z
     output: content.optional().describe('The result that counts, once the run has succeeded.'),
     logs: content.optional().describe('The last 64 KiB of the logs of the main container, once the run has settled.'),
     startedAt: timeField('When the main container started.').optional(),
+    cancelledAt: timeField('When its pod was told to end by request. What it reports later does not count.').optional(),
     settledAt: timeField('When the run settled.').optional(),
     duration: z.string().max(32).optional().describe('From creation to settlement, in words.'),
     conditions,
@@ -83,6 +84,10 @@ export const runStatus = z
       {
         rule: '!has(oldSelf.result) || (has(self.result) && (self.result == oldSelf.result || self.result.incarnation > oldSelf.result.incarnation))',
         message: 'the result of a run is written once by each incarnation',
+      },
+      {
+        rule: '!has(oldSelf.cancelledAt) || (has(self.cancelledAt) && self.cancelledAt == oldSelf.cancelledAt)',
+        message: 'that a run was told to end is recorded once',
       },
       {
         rule: '!has(oldSelf.incarnation) || (has(self.incarnation) && self.incarnation.number >= oldSelf.incarnation.number)',

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
+import { whyNodeIsTooOld } from '../cli/node-version.ts'
 
 /** `graphwright`: the operator's processes and the command line tool in one program. Only what is called is loaded. */
 async function start([command, ...args]: readonly string[]): Promise<void> {
@@ -15,8 +16,14 @@ async function start([command, ...args]: readonly string[]): Promise<void> {
   }
 }
 
-enableCompileCache()
-start(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error)
+const tooOld = whyNodeIsTooOld(process.versions.node, process.execPath)
+if (tooOld !== undefined) {
+  console.error(`error: ${tooOld}`)
   process.exitCode = 2
-})
+} else {
+  enableCompileCache()
+  start(process.argv.slice(2)).catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 2
+  })
+}

@@ -5,7 +5,7 @@ import { isInvalid } from '../kube/error.ts'
 import { whoAmI } from '../kube/identity.ts'
 import { type Cluster, unknownName, withCluster } from './cluster.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io, refusal } from './io.ts'
-import type { GlobalOptions } from './options.ts'
+import { type GlobalOptions, placeOptions } from './options.ts'
 import { print } from './output.ts'
 import { renderContent } from './plan-text.ts'
 
@@ -20,13 +20,13 @@ export async function approveCommand(reference: string, options: GlobalOptions, 
     const before = plan.spec.approval
     if (before === undefined) checkApprovable(plan)
     const approved = before === undefined ? await approve(plan, cluster) : plan
-    print(io, options, approvalData(approved), () => renderApproval(approved, before !== undefined, io.invocation))
+    print(io, options, approvalData(approved), () => renderApproval(approved, before !== undefined, io, options))
     return exitCodes.ok
   })
 }
 
 /** The plan that is meant, once the operator has said where it stands. */
-async function settledPlan(reference: string, cluster: Cluster, io: Io): Promise<AutomationGraphPlan> {
+export async function settledPlan(reference: string, cluster: Cluster, io: Io): Promise<AutomationGraphPlan> {
   const deadline = io.clock.monotonic() + patienceMillis
   for (;;) {
     const found = await findPlan(reference, cluster)
@@ -116,13 +116,15 @@ function approvalData({ metadata, spec }: AutomationGraphPlan): object {
   return { kind: 'approved', plan: metadata.name, graph, revision, digest, by: spec.approval?.by, dispositions }
 }
 
-function renderApproval({ metadata, spec }: AutomationGraphPlan, wasBefore: boolean, invocation: string): string {
+function renderApproval(plan: AutomationGraphPlan, wasBefore: boolean, io: Io, options: GlobalOptions): string {
+  const { metadata, spec } = plan
+  const place = placeOptions(options)
   const { content, approval } = spec
   const verb = wasBefore ? 'was already approved' : 'approved'
   return [
     renderContent(content),
     '',
     `Plan ${metadata.name} of graph ${content.graph} ${verb} by ${approval?.by}.`,
-    `Next: kubectl wait agraph/${content.graph} --for=condition=Applied, then ${invocation} run ${content.graph}`,
+    `Next: kubectl${place} wait agraph/${content.graph} --for=condition=Applied, then ${io.invocation}${place} run ${content.graph}`,
   ].join('\n')
 }

@@ -59,7 +59,7 @@ const shownNames = 8
 /** `there is no Automation x in the namespace team; there are: a, b`. */
 export function unknownName(kind: string, name: string, namespace: string, others: readonly string[]): string {
   const start = `there is no ${kind} ${name} in the namespace ${namespace}`
-  if (others.length === 0) return `${start}, and no other; choose the namespace by -n`
+  if (others.length === 0) return `${start}, and none of another name; choose the namespace by -n`
   const listed = others.toSorted().slice(0, shownNames).join(', ')
   return `${start}; there ${others.length === 1 ? 'is' : 'are'}: ${listed}${others.length > shownNames ? ', …' : ''}`
 }

@@ -1,7 +1,7 @@
 import { inlineEventLimitBytes } from '../api/fields.ts'
 import type { Json } from '../lib/json.ts'
-import { parseStrictJson, StrictJsonError } from '../lib/strict-json.ts'
-import { cannotAsk, type Io } from './io.ts'
+import { checkStrictValue, parseStrictJson, StrictJsonError } from '../lib/strict-json.ts'
+import { CliError, cannotAsk, type Io } from './io.ts'
 
 /** The event of `--event`: inline JSON, `@file`, or `@-` for standard input. */
 export async function readEvent(argument: string | undefined, io: Io): Promise<Json | undefined> {
@@ -22,13 +22,16 @@ async function readEventFile(path: string, io: Io): Promise<string> {
   try {
     return await io.readFile(path)
   } catch (cause) {
+    if (cause instanceof CliError) throw cause
     throw cannotAsk('unreadable', `cannot read the event file ${path}: check the path after @`, cause)
   }
 }
 
 function parse(text: string, origin: string): Json {
   try {
-    return parseStrictJson(text)
+    const event = parseStrictJson(text)
+    checkStrictValue(event)
+    return event
   } catch (error) {
     if (!(error instanceof StrictJsonError)) throw error
     const advice = origin === '--event' ? '; write JSON, or @ and the path of a file' : ''

@@ -43,5 +43,6 @@ function tell(step: StepReceipt, told: Map<string, string>, io: Io): void {
   if (told.get(step.id) === line) return
   told.set(step.id, line)
   const time = io.clock.now().toISOString().slice(11, 19)
-  io.err(`${time}  ${step.id}  ${line}\n`)
+  const why = step.kind === 'running' && step.message !== undefined ? `: ${step.message}` : ''
+  io.err(`${time}  ${step.id}  ${line}${why}\n`)
 }

@@ -51,7 +51,7 @@ const beside = {
 /** The spec without what is no part of the document; unknown fields stay, to be refused by name. */
 function documentOf(resource: JsonObject): JsonObject {
   const spec = isJsonObject(resource.spec) ? resource.spec : {}
-  return Object.fromEntries(Object.entries(spec).filter(([field]) => !(field in beside)))
+  return Object.fromEntries(Object.entries(spec).filter(([field]) => !Object.hasOwn(beside, field)))
 }
 
 function besideOf(resource: JsonObject): BesideDocument {
@@ -69,7 +69,9 @@ function aroundErrors(resource: JsonObject): GraphError[] {
     errors.push(invalid('metadata.name must be a lower-case name of at most 63 letters, digits, dashes and dots'))
   }
   const spec = isJsonObject(resource.spec) ? resource.spec : {}
-  const others = Object.fromEntries(Object.entries(spec).filter(([field, value]) => field in beside && value !== null))
+  const others = Object.fromEntries(
+    Object.entries(spec).filter(([field, value]) => Object.hasOwn(beside, field) && value !== null),
+  )
   const issues = automationGraphSpec.pick(beside).safeParse(others).error?.issues ?? []
   return [...errors, ...issues.map(({ path, message }) => invalid(`${path.join('.')}: ${message}`))]
 }

@@ -27,6 +27,9 @@ export const exitCodes = {
 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
+/** Told the exit code of the command that ran. */
+export type Done = (code: ExitCode) => void
+
 /** Stable codes of what the command line refuses or cannot do; each has its row in docs/reasons.md. */
 export const cliCodes = [
   'event_invalid',
@@ -37,10 +40,12 @@ export const cliCodes = [
   'kubeconfig',
   'no_graph',
   'no_runs',
+  'no_schedule',
   'not_applied',
   'not_found',
   'not_installed',
   'not_planned',
+  'not_ready',
   'plan_blocked',
   'plan_failed',
   'plan_stale',

@@ -56,7 +56,11 @@ function orderOf({ metadata, spec }: Run): string {
 async function readLogs({ metadata, spec, status }: Run, { client, namespace }: Cluster): Promise<RunLogs> {
   const pod = status?.incarnation?.pod ?? null
   const head = { run: metadata.name, step: spec.step, pod }
-  if (pod === null) return { ...head, logs: null, message: `the run ${metadata.name} has no pod yet` }
+  if (pod === null) {
+    const why =
+      status?.settledAt === undefined ? 'has no pod yet' : `ended without a pod: ${status.message ?? status.reason}`
+    return { ...head, logs: null, message: `the run ${metadata.name} ${why}` }
+  }
   try {
     const logs = await client.logs({ name: pod, namespace }, containerNames.agent, { tailBytes })
     return { ...head, logs, message: null }

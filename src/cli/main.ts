@@ -1,24 +1,44 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import { apiVersion } from '../api/kind.ts'
+import { printable } from '../lib/text.ts'
 import { version } from '../lib/version.ts'
-import { type CliError, type ExitCode, exitCodes, type Io } from './io.ts'
+import { completionHelp, completionScript, type Shell, shells } from './completion-script.ts'
+import { type CliError, cannotAsk, type Done, type ExitCode, exitCodes, type Io } from './io.ts'
 import { formatOf, type GlobalOptions, outputFormats } from './options.ts'
 import { print } from './output.ts'
+import { addScheduleCommands, countBeforeNamespace } from './schedule-commands.ts'
+
+const versionText = `graphwright ${version} (${apiVersion})`
 
 /** Runs one command and returns the exit code. Commands are loaded when they are called, so that the tool starts fast. */
-export async function main(args: readonly string[], io: Io): Promise<ExitCode> {
+export async function main(args: readonly string[], world: Io): Promise<ExitCode> {
+  // Names, messages and answers of agents were written by others.
+  const io: Io = { ...world, err: (text) => world.err(printable(text)) }
   let exitCode: ExitCode = exitCodes.ok
   const program = buildProgram(io, (code) => {
     exitCode = code
   })
   try {
-    await program.parseAsync([...args], { from: 'user' })
+    await program.parseAsync(countBeforeNamespace(args), { from: 'user' })
     return exitCode
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.couldNotAsk
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return exitCodes.ok
+      if (error.code === 'commander.help') return exitCodes.couldNotAsk
+      return report(usage(error, io), program.opts(), io)
+    }
     const { explain } = await import('./problems.ts')
     return report(explain(error, io.signal), program.opts(), io)
   }
+}
+
+/** What commander found wrong with the arguments. Without a command it has printed the help, which says it all. */
+function usage(error: CommanderError, io: Io): CliError {
+  const text = error.message
+    .replace(/^error: /, '')
+    .replace(/\s*\n\s*/g, ' ')
+    .replace(/\.$/, '')
+  return cannotAsk('usage', `${text}; see ${io.invocation} --help`, error)
 }
 
 /** One line on the error stream; where data was asked for, the refusal as data too. */
@@ -31,8 +51,6 @@ function report(error: CliError, options: GlobalOptions, io: Io): ExitCode {
   return error.exitCode
 }
 
-type Done = (code: ExitCode) => void
-
 /** The commands with their options and arguments. `done` is told the exit code of the one that ran. */
 export function buildProgram(io: Io, done: Done): Command {
   const program = new Command(io.invocation)
@@ -42,17 +60,20 @@ export function buildProgram(io: Io, done: Done): Command {
     .option('--kubeconfig <file>', 'path of the kubeconfig')
     .addOption(new Option('-o, --output <format>', 'print data instead of text').choices(outputFormats))
     .option('--json', 'the same as -o json')
+    .version(versionText, '--version', 'print the version')
     .exitOverride()
-    .configureOutput({ writeOut: io.out, writeErr: io.err })
+    .configureOutput({ writeOut: io.out, writeErr: io.err, outputError: () => undefined })
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
   addGraphCommands(program, io, done)
   addRunCommands(program, io, done)
+  addScheduleCommands(program, io, done)
+  addCompletionCommands(program, io)
   program
     .command('version')
     .description('print the version')
     .action((_options, command: Command) => {
-      print(io, command.optsWithGlobals(), { version, apiVersion }, () => `graphwright ${version} (${apiVersion})`)
+      print(io, command.optsWithGlobals(), { version, apiVersion }, () => versionText)
     })
   return program
 }
@@ -80,6 +101,15 @@ function addGraphCommands(program: Command, io: Io, done: Done): void {
       const { approveCommand } = await import('./approve.ts')
       done(await approveCommand(reference, command.optsWithGlobals(), io))
     })
+  program
+    .command('undo')
+    .description('give a graph the document of an earlier revision, for a new plan to review')
+    .argument('<graph>', 'name of the graph')
+    .requiredOption('--to-revision <number>', 'a revision that a plan is kept of')
+    .action(async (name: string, _options, command: Command) => {
+      const { undoCommand } = await import('./undo.ts')
+      done(await undoCommand(name, command.optsWithGlobals(), io))
+    })
 }
 
 function addRunCommands(program: Command, io: Io, done: Done): void {
@@ -103,6 +133,15 @@ function addRunCommands(program: Command, io: Io, done: Done): void {
     .action(async (name: string, _options, command: Command) => {
       const { runCommand } = await import('./run.ts')
       done(await runCommand(name, command.optsWithGlobals(), io))
+    })
+  program
+    .command('cancel')
+    .description('end a firing and what runs for it')
+    .argument('<firing>', 'name of the firing')
+    .option('--reason <text>', 'why, for those who look at it later')
+    .action(async (name: string, _options, command: Command) => {
+      const { cancelCommand } = await import('./cancel.ts')
+      done(await cancelCommand(name, command.optsWithGlobals(), io))
     })
   program
     .command('runs')
@@ -129,5 +168,21 @@ function addRunCommands(program: Command, io: Io, done: Done): void {
     .action(async (name: string, _options, command: Command) => {
       const { logsCommand } = await import('./logs.ts')
       done(await logsCommand(name, command.optsWithGlobals(), io))
+    })
+}
+
+function addCompletionCommands(program: Command, io: Io): void {
+  program
+    .command('completion')
+    .description('print the completion script of a shell')
+    .addArgument(new Argument('<shell>', 'which shell').choices(shells))
+    .addHelpText('after', completionHelp(io.invocation))
+    .action((shell: Shell) => io.out(completionScript(shell)))
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .action(async (words: string[]) => {
+      const { completeCommand } = await import('./complete.ts')
+      await completeCommand(program, words, io)
     })
 }

@@ -11,6 +11,8 @@ import { indent, table } from './table.ts'
 export interface PlanTextOptions {
   readonly unicode: boolean
   readonly invocation: string
+  /** Options that lead to the cluster and namespace, as they were given. */
+  readonly place: string
   readonly filename: string
 }
 
@@ -37,8 +39,8 @@ function renderPlan(result: PlanResult, options: PlanTextOptions): string {
   ].join('\n')
 }
 
-function nextSteps(graph: string, { filename, invocation }: PlanTextOptions): string {
-  return `Next: kubectl apply -f ${filename}, then ${invocation} approve ${graph}. With --live this also says what applying would change.`
+function nextSteps(graph: string, { filename, invocation, place }: PlanTextOptions): string {
+  return `Next: kubectl${place} apply --server-side -f ${filename}, then ${invocation}${place} approve ${graph}. With --live this also says what applying would change.`
 }
 
 function summary({ target, triggers, agents }: CompiledGraph): string {

@@ -1,11 +1,12 @@
 import { compile } from '../graph/compile.ts'
 import { canShowUnicode } from './draw.ts'
 import { type GraphInFile, readGraphs } from './graph-file.ts'
-import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
-import type { GlobalOptions } from './options.ts'
+import { type ExitCode, exitCodes, type Io } from './io.ts'
+import { type GlobalOptions, placeOptions } from './options.ts'
 import { print } from './output.ts'
 import { type PlanResult, resultOf } from './plan-result.ts'
 import { renderPlans } from './plan-text.ts'
+import { readText } from './text-file.ts'
 
 export interface PlanOptions extends GlobalOptions {
   readonly filename: string
@@ -23,18 +24,14 @@ export async function planCommand(options: PlanOptions, io: Io): Promise<ExitCod
   const [first] = results
   const data = results.map(planData)
   print(io, options, results.length === 1 && first ? planData(first) : data, () =>
-    renderPlans(results, { unicode, invocation: io.invocation, filename: options.filename }),
+    renderPlans(results, {
+      unicode,
+      invocation: io.invocation,
+      place: placeOptions(options),
+      filename: options.filename,
+    }),
   )
   return results.every(({ kind }) => kind === 'planned') ? exitCodes.ok : exitCodes.refused
-}
-
-async function readText(path: string, io: Io): Promise<string> {
-  try {
-    return await io.readFile(path)
-  } catch (cause) {
-    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
-    throw cannotAsk('unreadable', `cannot read ${path} (${reason}): check the path`, cause)
-  }
 }
 
 function planOffline(graph: GraphInFile, io: Io): PlanResult {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { systemClock } from '../runtime/clock.ts'
-import { exitCodes, type Io } from './io.ts'
+import { cannotAsk, exitCodes, type Io } from './io.ts'
 
 /** The process as the commands see it. */
 export function processIo(): Io {
@@ -20,7 +20,20 @@ export function processIo(): Io {
     env: process.env,
     clock: systemClock,
     signal: interruption.signal,
-    readFile: (path) => (path === '-' ? text(process.stdin) : readFile(path, 'utf8')),
+    readFile: async (path) => utf8(path === '-' ? await buffer(process.stdin) : await readFile(path), path),
     invocation: basename(process.argv[1] ?? '').startsWith('kubectl-') ? 'kubectl graphwright' : 'graphwright',
+  }
+}
+
+/** Bytes that are no text are refused: replaced by question marks they would be planned, or sent to an agent. */
+function utf8(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw cannotAsk(
+      'unreadable',
+      `${path === '-' ? 'standard input' : path} is no text in UTF-8: save it as UTF-8`,
+      cause,
+    )
   }
 }

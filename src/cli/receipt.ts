@@ -82,11 +82,14 @@ export function renderFiring(ordered: OrderedFiring): string {
     ['Result', result ?? 'pending'],
     ['Duration', status?.duration],
   ])
-  return steps.length === 0 ? head : `${head}\n\n${renderSteps(steps)}`
+  return steps.length === 0 ? head : `${head}\n\n${renderSteps(steps, status?.message)}`
 }
 
-/** The recorded outcomes as a table; unknown reason codes stand as they are (A-532). */
-export function renderSteps(steps: readonly StepReceipt[]): string {
+/**
+ * The recorded outcomes as a table; unknown reason codes stand as they are (A-532). A message that `above` has said is
+ * not said again.
+ */
+export function renderSteps(steps: readonly StepReceipt[], above = ''): string {
   const rows = steps.map((step) => [
     step.id,
     step.kind,
@@ -97,7 +100,9 @@ export function renderSteps(steps: readonly StepReceipt[]): string {
       : undefined,
     step.session,
   ])
-  const messages = steps.flatMap(({ id, message }) => (message === undefined ? [] : [`${id}: ${message}`]))
+  const messages = steps.flatMap(({ id, message }) =>
+    message === undefined || above.includes(message) ? [] : [`${id}: ${message}`],
+  )
   const shown = table(['STEP', 'OUTCOME', 'ARM OR REASON', 'ATTEMPT', 'DURATION', 'SESSION'], rows)
   return messages.length === 0 ? shown : `${shown}\n\n${messages.join('\n')}`
 }

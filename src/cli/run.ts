@@ -1,17 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import { type Automation, automation } from '../api/automation.ts'
-import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
+import type { AutomationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
-import { fieldManagers, labels } from '../api/labels.ts'
-import { isAlreadyExists } from '../kube/error.ts'
 import { whoAmI } from '../kube/identity.ts'
-import { sameJson } from '../lib/json.ts'
-import { firingName, manualKey } from '../lib/names.ts'
 import { type Cluster, throwUnknown, withCluster } from './cluster.ts'
 import { readEvent } from './event.ts'
+import { checkNotPaused, fire, manualFiring } from './fire.ts'
 import { follow } from './follow.ts'
-import { cannotAsk, type ExitCode, exitCodes, type Io, refusal } from './io.ts'
-import { formatOf, type GlobalOptions } from './options.ts'
+import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
+import { formatOf, type GlobalOptions, placeOptions } from './options.ts'
 import { print } from './output.ts'
 import { firingData, programReceipt, renderFiring, renderOutput } from './receipt.ts'
 import { type OrderedFiring, StepOrders } from './step-order.ts'
@@ -31,25 +27,26 @@ export async function runCommand(name: string, options: RunOptions, io: Io): Pro
   }
   const event = await readEvent(options.event, io)
   return withCluster(options, async (cluster) => {
-    const target = await findAutomation(name, cluster, io)
-    checkPaused(target)
+    const tool = `${io.invocation}${placeOptions(options)}`
+    const target = await findAutomation(name, cluster, tool)
+    checkNotPaused(target, tool)
     warnIfNotReady(target, io)
     const request = await requestOf(target, event, options, cluster)
     const { firing, rejoined } = await fire(request, cluster)
     announce(firing, rejoined, options, io)
     if (options.follow !== true) {
       const ordered = await new StepOrders(cluster).find(firing)
-      print(io, options, firingData(ordered), () => receiptText(ordered, io))
+      print(io, options, firingData(ordered), () => receiptText(ordered, tool))
       return exitCodes.ok
     }
     const settled = await follow(firing, cluster, io)
-    print(io, options, firingData(settled), () => settledText(settled))
+    print(io, options, firingData(settled), () => settledText(settled, tool))
     const failed = programReceipt(settled).result !== 'completed'
     return options.exitStatus === true && failed ? exitCodes.refused : exitCodes.ok
   })
 }
 
-async function findAutomation(name: string, cluster: Cluster, io: Io): Promise<Automation> {
+async function findAutomation(name: string, cluster: Cluster, tool: string): Promise<Automation> {
   const { client, namespace } = cluster
   const found = await client.find(automation, { name, namespace })
   if (found !== undefined) return found
@@ -57,7 +54,7 @@ async function findAutomation(name: string, cluster: Cluster, io: Io): Promise<A
     return throwUnknown(cluster, automation, name)
   throw cannotAsk(
     'not_applied',
-    `the graph ${name} has no Automation yet: approve its plan first, ${io.invocation} approve ${name}`,
+    `the graph ${name} has no Automation yet: approve its plan first, ${tool} approve ${name}`,
   )
 }
 
@@ -66,39 +63,18 @@ function warnIfNotReady({ metadata, status }: Automation, io: Io): void {
   for (const { message } of status?.readiness ?? []) io.err(`warning: ${metadata.name} is not ready: ${message}\n`)
 }
 
-/** A paused Automation refuses (A-174). The operator refuses too; looking first says so at once. */
-function checkPaused({ metadata, spec }: Automation): void {
-  if (spec.paused !== true) return
-  throw refusal(
-    'validation.conflict',
-    `Automation ${metadata.name} is paused and starts nothing; resume it first: kubectl patch auto ${metadata.name} --type=merge -p '{"spec":{"paused":false}}'`,
-  )
-}
-
 async function requestOf(
-  { metadata, spec }: Automation,
+  target: Automation,
   event: unknown,
   options: RunOptions,
-  { client, namespace }: Cluster,
+  cluster: Cluster,
 ): Promise<AutomationFiring> {
-  const user = await whoAmI(client)
-  const { idempotencyKey } = options
-  const { name, uid = '' } = metadata
-  // Without a key the name is the identity: a request that is repeated after a lost answer finds its own firing.
-  const key = manualKey(user, idempotencyKey ?? randomUUID())
-  return {
-    apiVersion: automationFiring.apiVersion,
-    kind: automationFiring.kind,
-    metadata: { name: firingName({ name, uid }, 'manual', key), namespace, labels: { [labels.automation]: name } },
-    spec: {
-      automation: { name, uid },
-      trigger: 'manual',
-      entry: entryOf(spec.triggers, options.trigger, name),
-      requestedBy: user,
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      ...(event !== undefined && { event }),
-    },
-  }
+  return manualFiring(target, {
+    user: await whoAmI(cluster.client),
+    entry: entryOf(target.spec.triggers, options.trigger, target.metadata.name),
+    idempotencyKey: options.idempotencyKey,
+    event,
+  })
 }
 
 /** Where the firing enters: as asked, else by the manual trigger, else by the only one. */
@@ -121,27 +97,6 @@ export function entryOf(
   )
 }
 
-interface Fired {
-  readonly firing: AutomationFiring
-  /** The firing was there already, by the same user and key (A-557). */
-  readonly rejoined: boolean
-}
-
-async function fire(request: AutomationFiring, { client, namespace }: Cluster): Promise<Fired> {
-  const { name } = request.metadata
-  try {
-    return { firing: await client.create(request, { fieldManager: fieldManagers.cli }), rejoined: false }
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error
-    const firing = await client.get(automationFiring, { name, namespace })
-    if (sameJson(firing.spec, request.spec)) return { firing, rejoined: true }
-    throw refusal(
-      'validation.conflict',
-      `the idempotency key ${request.spec.idempotencyKey} was used for another request, whose firing is ${name}; use another key for another event or trigger`,
-    )
-  }
-}
-
 function announce(firing: AutomationFiring, rejoined: boolean, options: RunOptions, io: Io): void {
   if (formatOf(options) !== undefined && options.follow !== true) return
   const { name } = firing.metadata
@@ -150,12 +105,19 @@ function announce(firing: AutomationFiring, rejoined: boolean, options: RunOptio
   tell(`Firing ${name} of Automation ${firing.spec.automation.name} ${how}.\n`)
 }
 
-function settledText(settled: OrderedFiring): string {
-  return `\n${renderFiring(settled)}\n\n${renderOutput(settled.firing.status?.output)}`
+function settledText(settled: OrderedFiring, tool: string): string {
+  const { output } = settled.firing.status ?? {}
+  const completed = programReceipt(settled).result === 'completed'
+  const parts = [renderFiring(settled), renderOutput(output), completed ? '' : nextLooks(settled, tool)]
+  return `\n${parts.filter((part) => part !== '').join('\n\n')}`
 }
 
-function receiptText(ordered: OrderedFiring, io: Io): string {
+function nextLooks({ firing: { metadata } }: OrderedFiring, tool: string): string {
+  return `Next: ${tool} trace ${metadata.name}, or ${tool} logs ${metadata.name}`
+}
+
+function receiptText(ordered: OrderedFiring, tool: string): string {
   const { firing } = ordered
-  const next = `Next: ${io.invocation} trace ${firing.metadata.name}, or ${io.invocation} logs ${firing.metadata.name}`
+  const next = nextLooks(ordered, tool)
   return firing.status?.phase === undefined ? next : `\n${renderFiring(ordered)}\n\n${next}`
 }

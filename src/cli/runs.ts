@@ -4,7 +4,7 @@ import { formatSpan } from '../lib/duration.ts'
 import { compareText } from '../lib/text.ts'
 import { throwUnknown, withCluster } from './cluster.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
-import type { GlobalOptions } from './options.ts'
+import { type GlobalOptions, placeOptions } from './options.ts'
 import { print } from './output.ts'
 import { firingData, programReceipt } from './receipt.ts'
 import { type OrderedFiring, StepOrders } from './step-order.ts'
@@ -29,7 +29,7 @@ export async function runsCommand(name: string, options: RunsOptions, io: Io): P
     const shown = await Promise.all(firings.slice(0, limit).map((firing) => orders.find(firing)))
     print(io, options, { items: shown.map(firingData) }, () =>
       shown.length === 0
-        ? `${name} was never fired. Fire it by hand: ${io.invocation} run ${name}`
+        ? `${name} was never fired. Fire it by hand: ${io.invocation}${placeOptions(options)} run ${name}`
         : renderFirings(shown, io.clock.now()),
     )
     return exitCodes.ok

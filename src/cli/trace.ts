@@ -57,7 +57,7 @@ export function renderTrace(trace: Trace): string {
       ['Duration', status?.duration],
       ['Evidence', missing.length === 0 ? 'complete' : `incomplete: ${missing.join('; ')}`],
     ]),
-    ...(steps.length === 0 ? [] : ['', renderSteps(steps)]),
+    ...(steps.length === 0 ? [] : ['', renderSteps(steps, status?.message)]),
     ...(runs.length === 0 ? [] : ['', renderRuns(runs)]),
     ...(status?.output === undefined ? [] : ['', indent(renderOutput(status.output), '')]),
   ].join('\n')

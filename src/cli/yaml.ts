@@ -36,13 +36,23 @@ export function readYaml(text: string, path: string): YamlDocument[] {
   }
 }
 
+/** More of them in one document help nobody. */
+const maxTraps = 100
+
 /** Traps by document. */
 function trapsOf(text: string): YamlTrap[][] {
   const found: YamlTrap[][] = []
+  let line = 1
+  let counted = 0
   for (const event of parseEvents(text, {})) {
     if (event.type === EVENT_DOCUMENT) found.push([])
     const trap = trapOf(event, text)
-    if (trap !== undefined) found.at(-1)?.push(trap)
+    const traps = found.at(-1)
+    if (trap === undefined || traps === undefined || traps.length >= maxTraps) continue
+    // Events come in the order of the text, so that no line is counted twice.
+    line += text.slice(counted, trap.offset).split('\n').length - 1
+    counted = trap.offset
+    traps.push({ line, text: trap.text, as: trap.as })
   }
   return found
 }
@@ -51,11 +61,11 @@ function trapsOf(text: string): YamlTrap[][] {
  * kubectl reads YAML 1.1, in which more words than true and false are booleans and more digits than decimal ones are
  * numbers. Quotes say which is meant.
  */
-function trapOf(event: Event, text: string): YamlTrap | undefined {
+function trapOf(event: Event, text: string): (Omit<YamlTrap, 'line'> & { readonly offset: number }) | undefined {
   if (event.type !== EVENT_SCALAR || event.style !== SCALAR_STYLE_PLAIN || event.tagStart >= 0) return undefined
   const written = text.slice(event.valueStart, event.valueEnd)
   const as = readAs(written)
-  return as === undefined ? undefined : { line: lineOf(text, event.valueStart), text: written, as }
+  return as === undefined ? undefined : { offset: event.valueStart, text: written, as }
 }
 
 function readAs(written: string): string | undefined {
@@ -65,8 +75,4 @@ function readAs(written: string): string | undefined {
   if (/^[-+]?0b[01_]+$/.test(written)) return 'a binary number'
   if (/^[-+]?[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?$/.test(written)) return 'a number'
   return written === '<<' ? 'a merge of another mapping' : undefined
-}
-
-function lineOf(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length
 }

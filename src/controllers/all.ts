@@ -1,5 +1,6 @@
 import { automationFiring } from '../api/automation-firing.ts'
 import { podType } from '../kube/core-types.ts'
+import { type PruningRules, pruningRules } from '../reconcilers/automation/pruning.ts'
 import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-automation.ts'
 import type { JobSettings } from '../reconcilers/run/job-settings.ts'
 import type { ContentStore } from '../runtime/content-store.ts'
@@ -11,6 +12,7 @@ import { automationController } from './automation.ts'
 import { automationFiringController } from './automation-firing.ts'
 import { automationGraphController } from './automation-graph.ts'
 import { automationGraphPlanController } from './automation-graph-plan.ts'
+import { automationHistoryController } from './automation-history.ts'
 import { environmentController } from './environment.ts'
 import { runController, runPodSelector } from './run.ts'
 import { sessionController } from './session.ts'
@@ -26,6 +28,8 @@ export interface ControllerDependencies {
   readonly operatorNamespace: string
   /** Where Automations that pause themselves are told of, if anywhere. */
   readonly notices?: Notices | undefined
+  /** Default {@link pruningRules}. */
+  readonly pruning?: PruningRules
 }
 
 /** Every controller of the operator. */
@@ -36,6 +40,7 @@ export function addControllers(manager: Manager, dependencies: ControllerDepende
   manager.addController(automationGraphController(approver))
   manager.addController(automationGraphPlanController)
   manager.addController(automationController(approver, notices))
+  manager.addController(automationHistoryController(dependencies.pruning ?? pruningRules))
   manager.addController(automationFiringController({ contents, schemas }))
   manager.addController(sessionController)
   manager.addController(runController({ settings: jobs, contents }))

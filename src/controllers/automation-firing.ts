@@ -3,7 +3,7 @@ import { automation } from '../api/automation.ts'
 import { type AutomationFiring, type AutomationFiringStatus, automationFiring } from '../api/automation-firing.ts'
 import { automationProgram } from '../api/automation-program.ts'
 import { environment } from '../api/environment.ts'
-import { fieldManagers } from '../api/labels.ts'
+import { fieldManagers, settleFinalizer } from '../api/labels.ts'
 import { session } from '../api/session.ts'
 import { serviceAccountType } from '../kube/core-types.ts'
 import { keyOf, type ObjectKey } from '../lib/object.ts'
@@ -24,6 +24,8 @@ export function automationFiringController(
     for: automationFiring,
     ready: 'Succeeded',
     fieldManager: fieldManagers.manager,
+    finalizer: settleFinalizer,
+    finalizerAddedBy: 'reconciler',
     reconcile: firingReconciler(tools),
     summarize: summarizeFiring,
     watches: [

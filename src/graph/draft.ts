@@ -1,4 +1,4 @@
-import type { GraphDocument, GraphEdge, GraphNode, NodeKind } from '../api/graph-document.ts'
+import type { EdgeKind, GraphDocument, GraphEdge, GraphNode, NodeKind } from '../api/graph-document.ts'
 
 /** Node kinds that this release runs. The others are refused by name. */
 export const runnableKinds: ReadonlySet<NodeKind> = new Set<NodeKind>([
@@ -8,6 +8,9 @@ export const runnableKinds: ReadonlySet<NodeKind> = new Set<NodeKind>([
   'step_parse_json',
   'decision',
 ])
+
+/** Edge kinds that this release runs. */
+export const runnableEdgeKinds: readonly EdgeKind[] = ['starts', 'then', 'output', 'continue', 'otherwise']
 
 /**
  * A node on its way through the compiler. One whose shape is wrong, or whose kind this release does not run, keeps its

@@ -1,5 +1,5 @@
 import type { EdgeKind, GraphEdge, NodeKind } from '../api/graph-document.ts'
-import { type Draft, edgesFrom, edgesTo, nodesOf, runnableKinds } from './draft.ts'
+import { type Draft, edgesFrom, edgesTo, nodesOf, runnableEdgeKinds, runnableKinds } from './draft.ts'
 import { edgeText, type Findings } from './findings.ts'
 
 interface EndpointRule {
@@ -44,7 +44,7 @@ function checkEdge(edge: GraphEdge, draft: Draft, findings: Findings): void {
   if (rule === undefined) {
     findings.error(
       'document_invalid',
-      `node ${edge.from} has an edge of kind ${edge.kind}, which this release does not run; it runs starts, then, output, continue, otherwise`,
+      `node ${edge.from} has an edge of kind ${edge.kind}, which this release does not run; it runs ${runnableEdgeKinds.join(', ')}`,
       { edge, node: edge.from },
     )
     return

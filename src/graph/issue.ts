@@ -1,4 +1,7 @@
 import type { z } from 'zod'
+import { type EdgeKind, edgeKinds, graphDocument, type NodeKind, nodeKinds } from '../api/graph-document.ts'
+import { nearest } from '../lib/text.ts'
+import { runnableEdgeKinds, runnableKinds } from './draft.ts'
 
 /** What the schema of the document finds. */
 export type Issue = z.core.$ZodIssue
@@ -17,14 +20,16 @@ export function describeIssue(issue: Issue, document: unknown): string {
 function problem(issue: Issue, document: unknown): string {
   switch (issue.code) {
     case 'unrecognized_keys':
-      return `has no field ${issue.keys.join(', ')}: remove it or correct its name`
+      return `has no field ${issue.keys.join(', ')}: ${fieldAdvice(issue)}`
     case 'invalid_type':
       return valueAt(document, issue.path) === undefined
         ? 'is missing'
         : `must be ${article(issue.expected)}, not ${typeName(valueAt(document, issue.path))}`
     case 'invalid_value': {
       const value = valueAt(document, issue.path)
-      const instead = `${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`
+      const near = typeof value === 'string' ? nearest(value, issue.values.map(String)) : undefined
+      if (near !== undefined) return `is ${shown(value)}: did you mean ${near}?`
+      const instead = `${issue.values.length > 1 ? 'one of ' : ''}${runnable(issue.values).join(', ')}`
       return value === undefined ? `is missing: ${instead}` : `is ${shown(value)}, must be ${instead}`
     }
     case 'too_big':
@@ -36,6 +41,31 @@ function problem(issue: Issue, document: unknown): string {
     default:
       return 'is not valid'
   }
+}
+
+/** The field that was probably meant, where one of the same object is spelled much like it. */
+function fieldAdvice({ keys, path }: z.core.$ZodIssueUnrecognizedKeys): string {
+  const [list, , ...deeper] = path
+  const known = deeper.length > 0 ? [] : fieldsOf(list)
+  const [key = ''] = keys
+  const near = keys.length === 1 ? nearest(key, known) : undefined
+  return near === undefined ? 'remove it or correct its name' : `did you mean ${near}?`
+}
+
+function fieldsOf(list: PropertyKey | undefined): string[] {
+  const { shape } = graphDocument
+  if (list === undefined) return Object.keys(shape)
+  if (list === 'nodes') return Object.keys(shape.nodes.element.shape)
+  return list === 'edges' ? Object.keys(shape.edges.unwrap().element.shape) : []
+}
+
+/** Of all kinds of nodes or of edges those that this release runs; other values as they are. */
+function runnable(values: readonly unknown[]): readonly unknown[] {
+  if (values.length === nodeKinds.length && values.every((value) => nodeKinds.includes(value as NodeKind))) {
+    return [...runnableKinds]
+  }
+  const isEdges = values.length === edgeKinds.length && values.every((value) => edgeKinds.includes(value as EdgeKind))
+  return isEdges ? runnableEdgeKinds : values
 }
 
 function shown(value: unknown): string {

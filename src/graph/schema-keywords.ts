@@ -1,5 +1,6 @@
 import { isJsonObject } from '../lib/json.ts'
-import { linearPattern } from '../lib/linear-pattern.ts'
+import { linearPattern, patternLimit, patternSize } from '../lib/linear-pattern.ts'
+import { shorten } from '../lib/text.ts'
 
 /**
  * The JSON Schema keywords that an outputSchema may use (draft 2020-12), and what their values may be. A keyword that
@@ -95,14 +96,29 @@ function checkNames(value: unknown): string | undefined {
 }
 
 function checkPattern(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'must be a text'
-  return linearPattern(value) === undefined ? 'is not in RE2 syntax (no look-around, no back-references)' : undefined
+  return typeof value === 'string' ? patternProblem(value) : 'must be a text'
+}
+
+function patternProblem(pattern: string): string | undefined {
+  if (patternSize(pattern) > patternLimit) {
+    return `is too large with its repetitions written out, at most ${patternLimit} characters: bound lengths by maxLength`
+  }
+  return linearPattern(pattern) === undefined ? 'is not in RE2 syntax (no look-around, no back-references)' : undefined
 }
 
 function checkPatternProperties(value: unknown): string | undefined {
   if (!isJsonObject(value)) return 'must be an object'
-  const wrong = Object.keys(value).find((pattern) => linearPattern(pattern) === undefined)
-  return wrong === undefined ? undefined : `has the pattern ${JSON.stringify(wrong)}, which is not in RE2 syntax`
+  for (const pattern of Object.keys(value)) {
+    const problem = patternProblem(pattern)
+    if (problem !== undefined) return `has the pattern ${JSON.stringify(shorten(pattern, 100))}, which ${problem}`
+  }
+  return undefined
+}
+
+/** The patterns in the value of a keyword. */
+export function patternsOf(name: string, value: unknown): string[] {
+  if (name === 'pattern') return typeof value === 'string' ? [value] : []
+  return name === 'patternProperties' && isJsonObject(value) ? Object.keys(value) : []
 }
 
 function checkDialect(value: unknown): string | undefined {

@@ -1,18 +1,22 @@
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
+import { patternLimit, patternSize } from '../lib/linear-pattern.ts'
 import { parsePointer, resolveTokens } from '../lib/pointer.ts'
 import { type Draft, nodesOf } from './draft.ts'
 import type { Findings } from './findings.ts'
-import { isSchema, type Keyword, keywords } from './schema-keywords.ts'
+import { isSchema, type Keyword, keywords, patternsOf } from './schema-keywords.ts'
 
 /** A schema of a user is compiled to code: these bounds keep that fast. */
 const maxDepth = 16
 const maxSchemas = 500
 const maxBytes = 32 * 1024
+/** All patterns of a document together, with their repetitions written out: each of them is prepared by the compiler. */
+const maxPatterns = 10_000
 
 /** Checks the schemas of a graph by their structure; nothing of a user's is compiled or run here. */
 export function checkSchemas(draft: Draft, findings: Findings): void {
+  const patterns = { size: 0 }
   for (const { id, outputSchema } of nodesOf(draft, 'step_parse_json')) {
-    if (outputSchema !== undefined) checkSchema(id, outputSchema as JsonObject, findings)
+    if (outputSchema !== undefined) checkSchema(id, outputSchema as JsonObject, patterns, findings)
   }
 }
 
@@ -20,16 +24,18 @@ interface Walk {
   readonly node: string
   readonly root: JsonObject
   readonly findings: Findings
+  /** Of all schemas of the document so far. */
+  readonly patterns: { size: number }
   schemas: number
 }
 
-function checkSchema(node: string, root: JsonObject, findings: Findings): void {
+function checkSchema(node: string, root: JsonObject, patterns: { size: number }, findings: Findings): void {
   const bytes = Buffer.byteLength(JSON.stringify(root))
   if (bytes > maxBytes) {
     findings.error('schema_invalid', `outputSchema has ${bytes} bytes, at most ${maxBytes}: simplify it`, { node })
     return
   }
-  const walk: Walk = { node, root, findings, schemas: 0 }
+  const walk: Walk = { node, root, findings, patterns, schemas: 0 }
   visit(root, '#', 0, walk)
   const loop = endlessReference(root)
   if (loop !== undefined) report(walk, 'schema_invalid', loop, 'leads back to itself without going into the value')
@@ -58,11 +64,23 @@ function visit(schema: unknown, place: string, depth: number, walk: Walk): void 
       report(walk, 'schema_unsupported', at, 'is no keyword that is checked here: remove it or correct its name')
       continue
     }
+    if (!isAffordable(patternsOf(name, value), at, walk)) return
     const problem = keyword.check(value)
     if (problem === undefined) visitKeyword(name, keyword, value, at, depth, walk)
     else report(walk, codeOf(name, problem), at, problem)
   }
   checkTogether(schema, place, walk)
+}
+
+/** False, said once, where the patterns of the document are too large together. */
+function isAffordable(found: readonly string[], at: string, walk: Walk): boolean {
+  const before = walk.patterns.size
+  // One that is too large by itself is refused without being prepared, and says so.
+  for (const size of found.map(patternSize)) if (size <= patternLimit) walk.patterns.size += size
+  if (walk.patterns.size <= maxPatterns) return true
+  const problem = `and the patterns before it are too large together with their repetitions written out, at most ${maxPatterns} characters: bound lengths by maxLength`
+  if (before <= maxPatterns) report(walk, 'schema_invalid', at, problem)
+  return false
 }
 
 /** What is right as JSON Schema but cannot be checked here is unsupported, the rest is invalid. */

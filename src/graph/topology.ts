@@ -81,7 +81,10 @@ export function topologicalOrder(nodes: readonly string[], successors: Adjacency
   return order.length === nodes.length ? order : undefined
 }
 
-/** Reports cycles, over whatever kinds of edges (A-117, A-147), and nodes that nothing leads to. */
+/**
+ * Reports cycles, over whatever kinds of edges (A-117, A-147), and nodes that nothing leads to: the first of a path, not
+ * each node behind it.
+ */
 export function checkTopology(draft: Draft, findings: Findings): void {
   const nodes = [...draft.nodes.keys()]
   const pairs = draft.edges.flatMap(({ from, to }): [string, string][] => (to === undefined ? [] : [[from, to]]))
@@ -94,9 +97,12 @@ export function checkTopology(draft: Draft, findings: Findings): void {
   }
   const entries = entriesOf(draft)
   if (entries.length === 0) return
-  const reached = reachable(entries, controlSuccessors(draft))
-  for (const node of nodes) {
-    if (reached.has(node)) continue
+  const successors = controlSuccessors(draft)
+  const reached = reachable(entries, successors)
+  const unreached = nodes.filter((node) => !reached.has(node))
+  const behind = new Set(unreached.flatMap((node) => successors.get(node) ?? []))
+  for (const node of unreached) {
+    if (behind.has(node)) continue
     findings.error(
       'node_unreachable',
       `no path from a trigger leads to ${node}: lead one there by starts, then or an arm, or remove the node`,

@@ -10,7 +10,7 @@ export function applyBody(object: KubeObject): Record<string, unknown> {
 }
 
 function appliedMetadata(metadata: ObjectMeta): Partial<ObjectMeta> {
-  const { name, namespace, uid, labels, annotations, ownerReferences } = metadata
+  const { name, namespace, uid, labels, annotations, ownerReferences, finalizers } = metadata
   return {
     name,
     ...(namespace === undefined ? {} : { namespace }),
@@ -18,6 +18,7 @@ function appliedMetadata(metadata: ObjectMeta): Partial<ObjectMeta> {
     ...(labels === undefined ? {} : { labels }),
     ...(annotations === undefined ? {} : { annotations }),
     ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    ...(finalizers === undefined ? {} : { finalizers }),
   }
 }
 

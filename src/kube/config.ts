@@ -50,7 +50,7 @@ function find(options: KubeConfigOptions): KubeConfig {
   }
   throw new KubeConfigError(
     `found no Kubernetes API server to talk to: KUBECONFIG is not set, there is no ${home}, and this is not a pod ` +
-      `with a service account. Set KUBECONFIG to a kubeconfig file.`,
+      `with a service account. Set KUBECONFIG to a kubeconfig file`,
   )
 }
 

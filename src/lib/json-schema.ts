@@ -1,6 +1,7 @@
 import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { linearPattern } from './linear-pattern.ts'
+import { shorten } from './text.ts'
 
 /** Why a schema of a user cannot be used. */
 export type SchemaProblem = 'schema_invalid' | 'schema_unsupported'
@@ -61,7 +62,8 @@ function compile(schema: object): ValidateFunction {
 function linearRegExp(pattern: string): { test(text: string): boolean; toString(): string } {
   const compiled = linearPattern(pattern)
   if (compiled === undefined) {
-    const message = `pattern ${JSON.stringify(pattern)} is not in RE2 syntax (no look-around, no back-references)`
+    const reason = 'is not in RE2 syntax (no look-around, no back-references), or too large'
+    const message = `pattern ${JSON.stringify(shorten(pattern, 100))} ${reason}`
     throw new SchemaError('schema_unsupported', message)
   }
   return { test: (text) => compiled.test(text), toString: () => pattern }

@@ -65,9 +65,7 @@ function check(text: string): void {
     else if (token === ',') next(level)
     else if (token.startsWith('"')) readString(token, levels)
     else checkNumber(token, levels)
-    if (levels.length > maxJsonDepth) {
-      throw new StrictJsonError('too_deep', `nested more than ${maxJsonDepth} levels deep`)
-    }
+    if (levels.length > maxJsonDepth) throw tooDeep()
   }
 }
 
@@ -115,12 +113,70 @@ function checkNumber(token: string, levels: readonly Level[]): void {
   if (!Number.isFinite(value)) {
     throw new StrictJsonError('number_not_exact', `number ${place(levels)} is larger than numbers can be`)
   }
-  if (Number.isSafeInteger(value) || !/^-?\d+$/.test(token) || String(value) === token) return
-  throw new StrictJsonError('number_not_exact', `integer ${place(levels)} would lose digits; write it as text`)
+  if (!isUnsafeInteger(value) || sameNumber(token, String(value))) return
+  throw notExact(levels)
+}
+
+/** An integer beyond 2^53, which may stand for its neighbours too. */
+function isUnsafeInteger(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value)
+}
+
+/** True where two spellings, such as `1e3` and `1000.0`, are one number. */
+function sameNumber(one: string, other: string): boolean {
+  return normalNumber(one) === normalNumber(other)
+}
+
+/** Sign and significant digits of a number, and the power of ten behind them. */
+function normalNumber(token: string): string {
+  const [, sign = '', whole = '', fraction = '', power = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(token) ?? []
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  return `${sign}${digits.slice(0, end)}e${Number(power) - fraction.length + digits.length - end}`
+}
+
+function notExact(levels: readonly Pick<Level, 'at'>[]): StrictJsonError {
+  return new StrictJsonError('number_not_exact', `integer ${place(levels)} would lose digits; write it as text`)
+}
+
+function tooDeep(): StrictJsonError {
+  return new StrictJsonError('too_deep', `nested more than ${maxJsonDepth} levels deep`)
+}
+
+/**
+ * Refuses what {@link parseStrictJson} would have refused of a text that somebody else has parsed, as far as the value
+ * still shows it: nesting, and every integer beyond 2^53, because it may have been another one.
+ * Throws {@link StrictJsonError}.
+ */
+export function checkStrictValue(value: unknown): void {
+  const open: Visit[] = [{ value, at: '', depth: 0 }]
+  for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
+    const { value: seen, depth } = visit
+    if (typeof seen === 'number' && isUnsafeInteger(seen)) throw notExact(wayTo(visit))
+    if (typeof seen !== 'object' || seen === null) continue
+    if (depth >= maxJsonDepth) throw tooDeep()
+    for (const [at, child] of Object.entries(seen)) open.push({ value: child, at, depth: depth + 1, parent: visit })
+  }
+}
+
+/** A value on its turn, and how it was come by. */
+interface Visit {
+  readonly value: unknown
+  readonly at: string
+  readonly depth: number
+  readonly parent?: Visit
+}
+
+function wayTo(visit: Visit): { readonly at: string }[] {
+  const way: { readonly at: string }[] = []
+  for (let one: Visit | undefined = visit; one?.parent !== undefined; one = one.parent) way.unshift(one)
+  return way
 }
 
 /** Where we are, as an RFC 6901 pointer. */
-function place(levels: readonly Level[]): string {
+function place(levels: readonly Pick<Level, 'at'>[]): string {
   if (levels.length === 0) return 'at the root'
   const pointer = levels.map(({ at }) => `/${at.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
   return `at ${pointer.length > 200 ? `${pointer.slice(0, 200)}…` : pointer}`

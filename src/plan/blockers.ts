@@ -2,6 +2,9 @@ import type { Blocker, PlanContent } from '../api/automation-graph-plan.ts'
 import type { CompiledGraph } from '../graph/compiled.ts'
 import type { PlanWorld } from './world.ts'
 
+/** Longer lists do not fit into a plan. The rest comes into the plan that follows when some of these are resolved. */
+const maxListed = 100
+
 type RequiredInput = PlanContent['requiredInputs'][number]
 
 /** What stands in the way of applying, each with what to do about it. */
@@ -21,14 +24,14 @@ export function blockersOf(compiled: CompiledGraph, world: PlanWorld): Blocker[]
       detail: `there is no ServiceAccount ${serviceAccountName} in ${namespace}: create it, or name another one in the graph`,
     })
   }
-  blockers.push(...compiled.agents.flatMap((agent) => agentBlocker(agent, world) ?? []))
   if (isConflict(world)) {
     blockers.push({
       code: 'automation_conflict',
       detail: `the Automation ${name} exists and is not this graph's; a graph adopts none: delete that Automation, or create the graph under another name`,
     })
   }
-  return blockers
+  blockers.push(...compiled.agents.flatMap((agent) => agentBlocker(agent, world) ?? []))
+  return blockers.slice(0, maxListed)
 }
 
 function agentBlocker(agent: string, world: PlanWorld): Blocker | undefined {
@@ -69,5 +72,5 @@ export function requiredInputsOf(compiled: CompiledGraph, world: PlanWorld): Req
   for (const name of compiled.agents) {
     if (agentOf(world, name) === undefined) inputs.push({ kind: 'Agent', name, detail: 'the agent that steps run' })
   }
-  return inputs
+  return inputs.slice(0, maxListed)
 }

@@ -21,6 +21,8 @@ export interface Advance extends Summary {
   readonly put: ReadonlyMap<Digest, string>
   /** Sessions to create before the outcomes are recorded. */
   readonly sessions: readonly SessionWanted[]
+  /** Names of Sessions under way that are to be asked to end. */
+  readonly cancel: readonly string[]
   /** The outcomes to record, whole. */
   readonly outcomes: NonNullable<AutomationFiringStatus['steps']>
 }
@@ -32,13 +34,15 @@ export interface Advance extends Summary {
  * - Steps that need no pod are taken as far as they go in one call, so that one status write records them all.
  * - A failure lets Sessions under way settle and starts nothing new; steps that did not start have no outcome. A step
  *   whose Session is Indeterminate stays running: nothing that depends on it runs (A-283, A-508).
+ * - A program that is cancelled starts nothing new and has what is under way cancelled; what that comes to is observed
+ *   (A-290). Where nobody can know any more, that is the outcome, and not waited for (A-291).
  * - The result is there exactly when nothing is pending (A-544).
  */
 export function advance(input: AdvanceInput): Advance {
   const pass = new Pass(input)
   observeSessions(pass)
-  if (!pass.hasFailed) evaluateSteps(pass)
-  if (!pass.hasFailed && !pass.isBlocked) startAgents(pass)
+  if (!pass.hasFailed && !pass.isCancelled) evaluateSteps(pass)
+  if (!pass.hasFailed && !pass.isCancelled && !pass.isBlocked) startAgents(pass)
   return {
     ...summarize(pass),
     load: [...pass.load],
@@ -46,6 +50,7 @@ export function advance(input: AdvanceInput): Advance {
     unseen: pass.unseen,
     put: pass.budget.put,
     sessions: pass.sessions,
+    cancel: pass.isCancelled ? pass.inFlight.flatMap((id) => pass.outcomes.get(id)?.session ?? []) : [],
     outcomes: Object.fromEntries(pass.outcomes) as Advance['outcomes'],
   }
 }

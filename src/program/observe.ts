@@ -19,6 +19,8 @@ export function observeSessions(pass: Pass): void {
   }
 }
 
+const unknown: StepReason = 'outcome_unknown'
+
 /** A cache may be behind, so that only a look at the API server tells that a Session was deleted. */
 function observeAbsence(pass: Pass, id: string, recorded: DeepReadonly<StepOutcome>): void {
   if (!pass.input.gone.has(id)) {
@@ -43,7 +45,9 @@ function outcomeOf(pass: Pass, recorded: DeepReadonly<StepOutcome> | undefined, 
     case 'Cancelled':
       return settled(running, failed('cancelled' satisfies StepReason, session.message), pass.input.now)
     case 'Indeterminate':
-      return { ...running, ...why('outcome_unknown' satisfies StepReason, session.message) }
+      // Whoever cancels does not wait for what nobody can tell.
+      if (pass.isCancelled) return settled(running, failed(unknown, session.message), pass.input.now)
+      return { ...running, ...why(unknown, session.message) }
     case 'Waiting':
       return { ...running, ...why(snakeCase(session.reason ?? 'Waiting'), session.message) }
     default:

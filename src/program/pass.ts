@@ -55,6 +55,11 @@ export class Pass {
     return this.outcomes.values().some(isFailure)
   }
 
+  /** True once somebody has asked for the end of the program. */
+  get isCancelled(): boolean {
+    return this.input.cancelled !== undefined
+  }
+
   /** True when contents or evaluations are needed before this pass can go on. */
   get isBlocked(): boolean {
     return this.load.size > 0 || this.parse.length > 0

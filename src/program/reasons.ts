@@ -24,7 +24,7 @@ export const stepReasons = [
   'session_deleted',
   /** The Session was cancelled. */
   'cancelled',
-  /** Nobody knows what became of the work: the step stays running. */
+  /** Nobody knows what became of the work: the step stays running, until the firing is cancelled. */
   'outcome_unknown',
   /** The Environment was deleted before the Session was created. */
   'environment_missing',

@@ -23,6 +23,8 @@ export interface Summary {
   readonly waiting?: Cause
   /** The failure that came first; pending siblings may still be under way. */
   readonly failure?: Cause
+  /** Of a program that is being cancelled or was: how far that is. */
+  readonly cancellation?: Cause
   /** Of a completed program: the output of its last agent step, else of its last step that has one. */
   readonly output?: Content
 }
@@ -32,6 +34,7 @@ const currentLimit = 256
 export function summarize(pass: Pass): Summary {
   const failure = firstFailure(pass)
   const cause = failure && { reason: camelCase(failure.outcome.reason ?? failure.outcome.kind), message: told(failure) }
+  if (pass.isCancelled) return summarizeCancelled(pass, cause)
   if (pass.inFlight.length > 0 || pass.isBlocked) {
     const waiting = waitingFor(pass)
     return {
@@ -43,8 +46,39 @@ export function summarize(pass: Pass): Summary {
   if (failure !== undefined && cause !== undefined) {
     return { current: shorten(failure.id, currentLimit), result: resultOfFailures(pass), failure: cause }
   }
+  return completed(pass)
+}
+
+function completed(pass: Pass): Summary {
   const output = finalOutput(pass)
   return { current: '', result: 'completed', ...(output !== undefined && { output: pass.budget.repeat(output) }) }
+}
+
+/** What had ended by itself before the request could take effect has its own result. */
+function summarizeCancelled(pass: Pass, failure: Cause | undefined): Summary {
+  const why = `by request (${pass.input.cancelled})`
+  if (pass.inFlight.length > 0) {
+    const current = shorten(pass.inFlight.join(', '), currentLimit)
+    const message = `It is being cancelled ${why}; what is under way is told to end: ${current}.`
+    return { current, cancellation: { reason: 'Cancelling', message } }
+  }
+  if (failure !== undefined && resultOfFailures(pass) === 'failed') {
+    return { current: firstFailure(pass)?.id ?? '', result: 'failed', failure }
+  }
+  if (failure === undefined && pass.untouched.length === 0) return completed(pass)
+  const lost = failuresOf(pass).filter(({ outcome }) => outcome.reason !== cancelledReason)
+  const unknown = lost.map(({ id }) => id).join(', ')
+  const message = `It was cancelled ${why}.${unknown === '' ? '' : ` What became of ${unknown} is not known: look at what was done.`}`
+  return {
+    current: shorten(
+      failuresOf(pass)
+        .map(({ id }) => id)
+        .join(', '),
+      currentLimit,
+    ),
+    result: 'cancelled',
+    cancellation: { reason: 'Cancelled', message },
+  }
 }
 
 interface Failed {
@@ -71,10 +105,18 @@ function told({ id, outcome: { message } }: Failed): string {
   return message === undefined ? `Step ${id} failed.` : `Step ${id} failed: ${message}`
 }
 
+const cancelledReason: StepReason = 'cancelled'
+/** With what the work of a cancelled program may end. */
+const givenUp: readonly (string | undefined)[] = [
+  cancelledReason,
+  'outcome_unknown' satisfies StepReason,
+  'session_deleted' satisfies StepReason,
+]
+
 /** Cancelled work alone makes a cancelled program, any real failure a failed one. */
 function resultOfFailures(pass: Pass): 'failed' | 'cancelled' {
-  const cancelled: StepReason = 'cancelled'
-  return failuresOf(pass).every(({ outcome }) => outcome.reason === cancelled) ? 'cancelled' : 'failed'
+  const lawful = pass.isCancelled ? givenUp : [cancelledReason]
+  return failuresOf(pass).every(({ outcome }) => lawful.includes(outcome.reason)) ? 'cancelled' : 'failed'
 }
 
 /** Something that is under way and needs nothing keeps the whole from waiting. */

@@ -1,19 +1,19 @@
-import { type Automation, automation } from '../api/automation.ts'
-import { type AutomationFiring, type AutomationFiringStatus, automationFiring } from '../api/automation-firing.ts'
-import { labels, managedByValue } from '../api/labels.ts'
-import { type KubeObject, namespaceOf } from '../lib/object.ts'
-import { controllerOf, ownedBy } from '../lib/owner-references.ts'
-import type { DeepReadonly } from '../lib/readonly.ts'
+import type { AutomationFiring, AutomationFiringStatus } from '../api/automation-firing.ts'
+import { session } from '../api/session.ts'
+import { namespaceOf } from '../lib/object.ts'
 import type { Advance } from '../program/advance.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import { type EventInput, type ReconcileResult, Wait } from '../runtime/result.ts'
 import { AbandonedBatch, abandonedStatus, millisToAbandonment } from './automation-firing/abandoned.ts'
 import { admit } from './automation-firing/admission.ts'
 import type { Firing, Pending, Rejection } from './automation-firing/checks.ts'
-import { isSettledFiring } from './automation-firing/phase.ts'
+import { claim } from './automation-firing/claim.ts'
+import { afterSettlement, cancelledBecause, isForced } from './automation-firing/ending.ts'
+import { isSettledFiring, isSettledPhase } from './automation-firing/phase.ts'
 import { nextMove, type ProgramTools } from './automation-firing/program.ts'
 import { sessionFor } from './automation-firing/session-object.ts'
 import { type FiringNews, firingStatus } from './automation-firing/status.ts'
+import { askToEnd } from './cancelling.ts'
 
 type Result = ReconcileResult<AutomationFiringStatus>
 
@@ -24,10 +24,14 @@ type Result = ReconcileResult<AutomationFiringStatus>
 export function firingReconciler(tools: ProgramTools): Reconcile<AutomationFiring, AutomationFiringStatus> {
   const batch = new AbandonedBatch()
   return async (firing, context) => {
-    if (isSettledFiring(firing)) return {}
-    const apply = claim(firing, context)
+    if (isSettledFiring(firing)) return afterSettlement(firing, context)
+    if (isForced(firing)) return { finalized: true }
+    const claimed = claim(firing, context)
+    // What is created must settle before the firing goes: the finalizer comes first.
+    if (claimed !== undefined && firing.status?.admission !== undefined) return { apply: [claimed] }
     const result = await boundedPass(firing, context, tools, batch)
-    return { ...result, ...(apply.length > 0 && { apply }) }
+    const settles = isSettledPhase(result.status?.phase)
+    return { ...result, ...(claimed !== undefined && { apply: [claimed] }), ...(settles && { finalized: true }) }
   }
 }
 
@@ -59,11 +63,15 @@ function abandon(firing: Firing, now: Date): Result {
 
 async function pass(firing: Firing, context: ReconcileContext, tools: ProgramTools): Promise<Result> {
   const admission = firing.status?.admission
+  const cancelled = cancelledBecause(firing)
   if (admission !== undefined) {
-    const answer = await nextMove(firing, admission, context, tools)
+    const answer = await nextMove(firing, admission, cancelled, context, tools)
     const create = answer.sessions.map((wanted) => sessionFor(firing, admission, wanted))
-    return { create, ...progress(firing, answer, context.now) }
+    const open = answer.cancel.map((name) => ({ ...session, metadata: { name, ...namespaceOf(firing.metadata) } }))
+    const annotate = open.map((one) => askToEnd(one, cancelled ?? ''))
+    return { create, annotate, ...progress(firing, answer, context.now) }
   }
+  if (cancelled !== undefined) return endUnstarted(firing, cancelled, context.now)
   const decision = await admit(firing, context)
   if (decision.kind === 'end') return reject(firing, decision, context.now)
   if (decision.kind === 'pending') return wait(firing, decision, context.now)
@@ -75,38 +83,20 @@ async function pass(firing: Firing, context: ReconcileContext, tools: ProgramToo
   }
 }
 
-/**
- * People create firings bare: the Automation becomes their owner, and they get the labels they are found by. Firings
- * of other Automations of the same name, or with a controlling owner already, are left as they are.
- */
-function claim(firing: Firing, { read }: ReconcileContext): KubeObject[] {
-  const { name, namespace } = firing.metadata
-  const found = read.get(automation, `${namespace}/${firing.spec.automation.name}`)
-  if (found === undefined || !mayOwn(found, firing)) return []
-  const graph = found.metadata.labels?.[labels.graph]
-  const wanted = {
-    [labels.managedBy]: managedByValue,
-    [labels.automation]: found.metadata.name,
-    ...(graph !== undefined && { [labels.graph]: graph }),
-  }
-  const isLabelled = Object.entries(wanted).every(([label, value]) => firing.metadata.labels?.[label] === value)
-  if (isLabelled && controllerOf(firing) !== undefined) return []
-  const metadata = { name, ...namespaceOf(firing.metadata), labels: wanted }
-  const { apiVersion, kind } = automationFiring
-  return [{ apiVersion, kind, metadata: { ...metadata, ownerReferences: [ownedBy(found)] } }]
-}
-
-function mayOwn({ metadata }: DeepReadonly<Automation>, firing: Firing): boolean {
-  const { uid } = firing.spec.automation
-  const owner = controllerOf(firing)?.uid
-  return (uid === undefined || uid === metadata.uid) && (owner === undefined || owner === metadata.uid)
-}
-
 function reject(firing: Firing, { phase, reason, message }: Rejection, now: Date): Result {
   const result = phase === 'Failed' ? 'failed' : undefined
   return {
     status: firingStatus(firing, { phase, reason, message, result }, now),
     events: [{ type: 'Warning', reason, note: message, action: 'Admit' }],
+  }
+}
+
+/** Nothing was started for it. Should it be admitted at this moment, this write fails. */
+function endUnstarted(firing: Firing, why: string, now: Date): Result {
+  const message = `It was cancelled by request (${why}) before anything was started for it.`
+  return {
+    status: firingStatus(firing, { phase: 'Cancelled', reason: 'Cancelled', message, result: 'cancelled' }, now),
+    events: [{ type: 'Normal', reason: 'Cancelled', note: message, action: 'End' }],
   }
 }
 
@@ -129,8 +119,9 @@ function progress(firing: Firing, answer: Advance, now: Date): Pick<Result, 'sta
 
 const phases = { completed: 'Succeeded', failed: 'Failed', cancelled: 'Cancelled' } as const
 
-function newsOf({ result, failure, waiting, output }: Advance): FiringNews {
-  if (result !== undefined) return { phase: phases[result], result, output, ...failure }
+function newsOf({ result, failure, cancellation, waiting, output }: Advance): FiringNews {
+  if (result !== undefined) return { phase: phases[result], result, output, ...(cancellation ?? failure) }
+  if (cancellation !== undefined) return { phase: 'Running', ...cancellation }
   if (waiting !== undefined) return { phase: 'Waiting', ...waiting }
   // A failure is told at once, though what runs beside it has not settled yet.
   return { phase: 'Running', ...failure }
@@ -164,7 +155,8 @@ function endEvents(
     })
   }
   if (phase === 'Failed' || phase === 'Cancelled') {
-    events.push({ type: 'Warning', reason: phase, note: `${reason}: ${message}`, action: 'End' })
+    const type = phase === 'Failed' ? 'Warning' : 'Normal'
+    events.push({ type, reason: phase, note: `${reason}: ${message}`, action: 'End' })
   }
   if (phase === 'Waiting' && firing.status?.reason !== reason) {
     events.push({ type: 'Warning', reason: reason ?? phase, note: message ?? '', action: 'Wait' })

@@ -47,7 +47,8 @@ function rejected(graph: Graph, compiled: RejectedGraph, { read, now }: Reconcil
   const applied = lastApplied(read.byOwner(automationGraphPlan, graph.metadata.uid ?? ''))
   const status = rejectedStatus(graph, compiled, applied, now)
   const news = !sameJson(graph.status?.errors ?? [], status.errors)
-  const note = `The document does not compile: ${errors.length} errors, the first ${errors[0]?.code}: ${errors[0]?.detail}`
+  const count = errors.length === 1 ? '' : `${errors.length} errors, the first `
+  const note = `The document does not compile: ${count}${errors[0]?.code}: ${errors[0]?.detail}`
   return { status, events: news ? [{ type: 'Warning', reason: 'CompileFailed', note, action: 'Compile' }] : [] }
 }
 
@@ -112,7 +113,7 @@ function awaitReferences(graph: Graph, { blockers }: PlanContent, { read, now }:
   if (missing.length === 0 || missing.length < blockers.length || changedAt === undefined) return
   const left = Date.parse(changedAt) + referencesGraceMillis - now.getTime()
   if (left <= 0) return
-  throw new Wait('AwaitingReferences', missing.map(({ detail }) => detail).join(' '), left)
+  throw new Wait('AwaitingReferences', missing.map(({ detail }) => detail).join('; '), left)
 }
 
 function currentPlan({ plan }: PlanChoice, content: PlanContent) {

@@ -2,18 +2,20 @@ import {
   type Automation,
   type AutomationStatus,
   automation as automationKind,
+  maxPendingFirings,
   type ReadinessEntry,
 } from '../api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
-import { annotations } from '../api/labels.ts'
+import { annotations, settleFinalizer } from '../api/labels.ts'
 import type { Pause } from '../api/pause.ts'
-import { type KubeObject, keyOf } from '../lib/object.ts'
+import { type KubeObject, keyOf, refOf } from '../lib/object.ts'
 import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { type ConditionInput, setCondition } from '../runtime/conditions.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import type { Notices } from '../runtime/notices.ts'
+import type { Annotated } from '../runtime/result.ts'
 import { describeTriggers } from '../schedule/describe.ts'
 import { dateProblem, describePending, noPendingOccurrence } from '../schedule/once.ts'
 import { type Gate, gateOf, letThrough } from './automation/gate.ts'
@@ -23,6 +25,7 @@ import { decideProbe } from './automation/probe.ts'
 import { readinessOf } from './automation/readiness.ts'
 import { type AutomationState, decideSchedule, type ScheduleDecision } from './automation/schedule.ts'
 import { type Starting, startFirings } from './automation/starting.ts'
+import { runsAgents } from './automation-firing/claim.ts'
 import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
 
@@ -58,12 +61,12 @@ export function createAutomationReconciler(
       now,
     }
     const schedule = gate.kind === 'probing' ? decideProbe({ ...input, ...gate }) : decideSchedule(input)
-    if (schedule.create.length > 0) return { create: schedule.create }
+    if (schedule.create.length > 0) return { create: withFinalizer(schedule.create, automation, context) }
     const starting = start(automation, gate, firings, schedule)
     const probe = gate.kind === 'probing' ? gate.probeAt.getTime() - now.getTime() : undefined
     const after = earliest(schedule.after, told.after, probe)
     return {
-      apply: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
+      annotate: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
       status: statusOf(automation, { state, readiness, pausing, firings, schedule, starting }, now),
       events: pausing.events,
       counts: pausing.counts,
@@ -82,6 +85,12 @@ function stateOf({ spec }: Seen, readiness: readonly ReadinessEntry[], pause: Pa
 function earliest(scheduled: number | undefined, ...others: readonly (number | undefined)[]): number | undefined {
   const left = [scheduled, ...others.filter((one) => one !== undefined && one > 0)].filter((one) => one !== undefined)
   return left.length === 0 ? undefined : Math.min(...left)
+}
+
+/** Firings for which Sessions will be made are kept from the beginning until these have settled. */
+function withFinalizer(firings: readonly KubeObject[], automation: Seen, { read }: ReconcileContext): KubeObject[] {
+  const finalizers = runsAgents(automation, read) ? [settleFinalizer] : []
+  return firings.map((firing) => ({ ...firing, metadata: { ...firing.metadata, finalizers } }))
 }
 
 /** Firings that name this Automation: by name, and by UID where they give one. */
@@ -108,17 +117,19 @@ function specChangedAt({ metadata }: Seen, { read }: ReconcileContext): Date | u
 
 /** Started firings that have not settled, those that wait for their turn, and whom the concurrency policy lets start. */
 function start({ spec, status }: Seen, gate: Gate, firings: readonly Firing[], schedule: ScheduleDecision): Starting {
-  const unsettled = new Map(
-    firings.filter((firing) => !isSettledFiring(firing)).map((firing) => [firing.metadata.uid, firing]),
-  )
+  const unsettled = new Map(firings.filter(isUnderWay).map((firing) => [firing.metadata.uid, firing]))
   const active = (status?.active ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
   const pending = (status?.pending ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
   if (gate.kind === 'closed') return { active, pending, cancel: [] }
   const listed = new Set([...active, ...pending].map(({ uid }) => uid))
   const others = [...unsettled.values()].filter(({ spec: { trigger } }) => trigger !== 'schedule').sort(byAge)
-  const arrived = [...schedule.covered, ...others]
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !listed.has(metadata.uid ?? ''))
-    .map(({ metadata }) => ({ name: metadata.name, uid: metadata.uid ?? '' }))
+  const isNew = ({ metadata }: Firing) => metadata.deletionTimestamp === undefined && !listed.has(metadata.uid ?? '')
+  // What the watermark covers must be listed now; what people made can wait until there is room.
+  const room = Math.max(0, maxPendingFirings / 2 - pending.length)
+  const arrived = [...schedule.covered.filter(isNew), ...others.filter(isNew).slice(0, room)].map(({ metadata }) => ({
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+  }))
   const covered = new Set(schedule.covered.map(({ metadata }) => metadata.uid))
   const may = letThrough(gate, { pending, arrived }, (uid) => unsettled.get(uid)?.spec.trigger === 'manual')
   const starting = startFirings({ policy: spec.concurrencyPolicy, active, ...may })
@@ -128,19 +139,24 @@ function start({ spec, status }: Seen, gate: Gate, firings: readonly Firing[], s
   return { ...starting, pending: [...held, ...starting.pending] }
 }
 
+/** One that is deleted never settles: it holds no place, though a finalizer of somebody else may keep it for long. */
+function isUnderWay(firing: Firing): boolean {
+  return !isSettledFiring(firing) && firing.metadata.deletionTimestamp === undefined
+}
+
 function byAge(a: Firing, b: Firing): number {
   const [left, right] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp} ${metadata.name}`)
   return (left ?? '') < (right ?? '') ? -1 : 1
 }
 
-/** Asks a firing to end. Its own reconciler does it; asking again changes nothing. */
-function cancelRequest(firings: readonly Firing[], uid: string): KubeObject[] {
+/** Asks a firing to end. Its own reconciler does it; who asked first is who is told of. */
+function cancelRequest(firings: readonly Firing[], uid: string): Annotated[] {
   const firing = firings.find(({ metadata }) => metadata.uid === uid)
   if (firing === undefined || firing.metadata.annotations?.[annotations.cancelRequested] !== undefined) return []
-  const { name, namespace = '' } = firing.metadata
-  const asked = { name, namespace, ownerReferences: [], annotations: { [annotations.cancelRequested]: 'Replaced' } }
-  return [{ apiVersion: firing.apiVersion, kind: firing.kind, metadata: asked }]
+  return [{ ref: refOf(firing), annotations: { [annotations.cancelRequested]: replaced } }]
 }
+
+const replaced = 'a newer firing takes its place, by the concurrencyPolicy Replace'
 
 interface Findings {
   readonly state: AutomationState
@@ -156,7 +172,7 @@ function statusOf(automation: Seen, findings: Findings, now: Date): AutomationSt
   const { state, readiness, pausing, firings, schedule, starting } = findings
   const { failures, pause } = pausing
   const reason = reasonOf(automation, state, pause)
-  const last = lastSettled(firings) ?? status?.last
+  const last = lastSettled(firings, status?.last)
   return {
     observedGeneration: metadata.generation,
     state,
@@ -201,8 +217,9 @@ function readyCondition(readiness: readonly ReadinessEntry[]): ConditionInput {
   return { type: 'Ready', status: 'False', reason: 'NotReady', message }
 }
 
-function lastSettled(firings: readonly Firing[]): AutomationStatus['last'] {
-  let last: AutomationStatus['last']
+/** The firing that settled last, those that are pruned by now included. */
+function lastSettled(firings: readonly Firing[], before: DeepReadonly<AutomationStatus['last']>) {
+  let last = before
   for (const { metadata, status } of firings) {
     if (status?.settledAt === undefined || status.phase === undefined) continue
     if (last !== undefined && last.time >= status.settledAt) continue

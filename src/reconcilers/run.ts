@@ -7,6 +7,8 @@ import type { DeepReadonly } from '../lib/readonly.ts'
 import type { ContentStore } from '../runtime/content-store.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import { Wait } from '../runtime/result.ts'
+import { cancelRequest } from './cancelling.ts'
+import { decideCancel } from './run/cancel.ts'
 import { decideRun, refusalMillis } from './run/decide.ts'
 import type { JobSettings } from './run/job-settings.ts'
 import { afterSettlement } from './run/settled.ts'
@@ -26,6 +28,8 @@ export function runReconciler(options: RunOptions): Reconcile<Run, RunStatus> {
     const refused = settleRefused({ run, now: context.now })
     if (refused !== undefined) return refused
     const world = await gather(run, context)
+    const why = cancelRequest(run) ?? (run.status?.cancelledAt === undefined ? undefined : 'the request is gone')
+    if (why !== undefined) return decideCancel(world, why)
     const result = decideRun(world, options.settings)
     const { number } = incarnationOf(world)
     if (result.create !== undefined && number > 0 && !(await isStillCurrent(run, number, context))) return {}

@@ -6,31 +6,54 @@ import { type Condition, namespaceOf } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { conditionOf, setCondition } from '../runtime/conditions.ts'
 import type { ReconcileContext } from '../runtime/controller.ts'
-import type { ReconcileResult } from '../runtime/result.ts'
+import type { Annotated, ReconcileResult } from '../runtime/result.ts'
+import { askToEnd, cancelRequest } from './cancelling.ts'
 
 type Seen = DeepReadonly<Session>
 type Phase = NonNullable<SessionStatus['phase']>
 
 const settled: readonly Phase[] = ['Succeeded', 'Failed', 'Cancelled']
 
-/** Makes the one Run of a Session, and shows how it fares. An unknown outcome may still become known. */
+/** True while the Session may still do something. */
+export function isOpenSession({ status }: Pick<Seen, 'status'>): boolean {
+  return status?.phase === undefined || !(status.phase === 'Indeterminate' || settled.includes(status.phase))
+}
+
+/**
+ * Makes the one Run of a Session, and shows how it fares. An unknown outcome may still become known. A request to end is
+ * handed on to the Run, and what that comes to is shown (A-290).
+ */
 export async function reconcileSession(
   object: Seen,
   { read, live, now, signal }: ReconcileContext,
 ): Promise<ReconcileResult<SessionStatus>> {
   const { metadata, status } = object
-  if (status?.phase !== undefined && settled.includes(status.phase)) return {}
-  const seen = read.byOwner(run, metadata.uid ?? '').find(({ spec }) => spec.sequence === 0)
-  if (seen !== undefined) return { status: mirror(object, seen, now) }
+  const own = read.byOwner(run, metadata.uid ?? '').filter(({ spec }) => spec.session.uid === metadata.uid)
+  const seen = own.find(({ spec }) => spec.sequence === 0)
+  if (status?.phase !== undefined && settled.includes(status.phase)) return { annotate: cancel(object, seen) }
+  if (seen !== undefined) return { annotate: cancel(object, seen), status: mirror(object, seen, now) }
   const wanted = firstRun(object)
-  if (status?.runs === undefined) {
+  const why = cancelRequest(object)
+  if (status?.runs === undefined && why === undefined) {
     const made: News = { phase: 'Pending', runs: 1 }
     return { create: [wanted], status: statusOf(object, made, now) }
   }
   const { name, namespace = '' } = wanted.metadata
   const found = await live.find(run, { name, namespace }, { signal })
-  if (found !== undefined) return { status: mirror(object, found, now) }
-  return deleted(object, now)
+  if (found !== undefined) return { annotate: cancel(object, found), status: mirror(object, found, now) }
+  return status?.runs === undefined ? unstarted(object, why ?? '', now) : deleted(object, now)
+}
+
+/** Hands a request to end on to a Run that has not settled. */
+function cancel(object: Seen, one: DeepReadonly<Run> | undefined): Annotated[] {
+  const why = cancelRequest(object)
+  return why === undefined || one === undefined || one.status?.settledAt !== undefined ? [] : [askToEnd(one, why)]
+}
+
+/** Ended before it had a Run. */
+function unstarted(object: Seen, why: string, now: Date): ReconcileResult<SessionStatus> {
+  const message = `It was cancelled by request (${why}) before anything ran for it`
+  return { status: statusOf(object, { phase: 'Cancelled', reason: 'Cancelled', message, runs: 0 }, now) }
 }
 
 /** The first Run of a Session; its name is the lock. */

@@ -67,10 +67,14 @@ export interface ControllerSpec<T extends Resource<unknown, S>, S extends Status
   /** Status fields that another process owns: never applied and never compared. */
   readonly foreignStatus?: readonly string[]
   /**
-   * If set, the runtime adds it before the first pass, calls `reconcile` with `deletionTimestamp` set when the object
+   * If set, the runtime adds it before the first pass (see {@link finalizerAddedBy}), calls `reconcile` with `deletionTimestamp` set when the object
    * is deleted, and takes it off when the result says `finalized`. Without it a deleted object is not reconciled.
    */
   readonly finalizer?: string
+  /** Who adds it; default the runtime. A reconciler does so by an apply, where it applies to the object anyway. */
+  readonly finalizerAddedBy?: 'runtime' | 'reconciler'
+  /** False where another controller owns the status of the kind: failures are in logs and metrics alone. */
+  readonly showsFailures?: boolean
   readonly fieldManager: string
   /** Keys worked on at once; default 4. */
   readonly concurrency?: number

@@ -2,7 +2,8 @@ import type { KubeObject, ObjectKey, ObjectRef, ResourceType } from '../lib/obje
 import type { DeepReadonly } from '../lib/readonly.ts'
 
 /**
- * What a reconciler wants done. The runtime does it in this order: create, apply, delete, status, events.
+ * What a reconciler wants done. The runtime does it in this order: create, apply, annotate, delete, status, finalizer,
+ * events.
  * A reconciler itself writes nothing: a crash between two writes is repaired by the next pass, because every name is
  * deterministic and every status write is a compare-and-set on the resourceVersion that the reconciler saw.
  */
@@ -14,6 +15,8 @@ export interface ReconcileResult<Status> {
   readonly create?: readonly KubeObject[]
   /** Objects whose content we keep: server-side apply, in order. */
   readonly apply?: readonly KubeObject[]
+  /** Annotations to set on objects, by which their reconcilers are asked for something. All else of them stays. */
+  readonly annotate?: readonly Annotated[]
   /** Deleted in the background propagation mode, with a uid precondition where the reference has one. */
   readonly delete?: readonly ObjectRef[]
   /** Everything that this controller owns in status, whole. Written only where it differs. */
@@ -37,6 +40,11 @@ export type Count =
       >
     }
   | { readonly metric: 'automationResumed'; readonly labels: Readonly<Record<'automation_hash' | 'via', string>> }
+/** Annotations for an object that exists; one that is gone needs none. */
+export interface Annotated {
+  readonly ref: ObjectRef
+  readonly annotations: Readonly<Record<string, string>>
+}
 
 /** An event to be shown by `kubectl describe`. */
 export interface EventInput {

@@ -172,7 +172,8 @@ export class Worker {
   /** Returns true when the finalizer was missing: the object comes back with it. */
   async #addFinalizer(key: ObjectKey, object: DeepReadonly<Target>): Promise<boolean> {
     const { finalizer } = this.spec
-    if (finalizer === undefined || this.#hasFinalizer(object)) return false
+    if (finalizer === undefined || this.spec.finalizerAddedBy === 'reconciler') return false
+    if (this.#hasFinalizer(object)) return false
     const { writer, caches } = this.#options
     try {
       await writer.addFinalizer(object as Target, finalizer)
@@ -196,7 +197,8 @@ export class Worker {
   ): Promise<ReconcileOutcome> {
     if (this.#abort.signal.aborted) return 'requeue'
     const outcome = classify(error)
-    if ('failure' in outcome) await this.#show(key, outcome.failure, object, executor, log)
+    if ('failure' in outcome && this.spec.showsFailures !== false)
+      await this.#show(key, outcome.failure, object, executor, log)
     return this.#comeBack(key, outcome, error, log)
   }
 

@@ -1,12 +1,13 @@
 import type { KubeClient } from '../kube/client.ts'
 import { addFinalizer, removeFinalizer } from '../kube/finalizers.ts'
 import { type KubeObject, type ObjectRef, refOf } from '../lib/object.ts'
+import type { Annotated } from './result.ts'
 
 /** One write to the API server. */
 export interface Write {
   /** Counts the writes of the process, from 1. */
   readonly number: number
-  readonly verb: 'create' | 'apply' | 'apply status' | 'delete' | 'add finalizer' | 'remove finalizer'
+  readonly verb: 'create' | 'apply' | 'annotate' | 'apply status' | 'delete' | 'add finalizer' | 'remove finalizer'
   readonly ref: ObjectRef
 }
 
@@ -39,6 +40,11 @@ export class Writer {
 
   apply(object: KubeObject, fieldManager: string): Promise<KubeObject> {
     return this.#write('apply', refOf(object), () => this.#client.apply(object, { fieldManager }))
+  }
+
+  annotate({ ref, annotations }: Annotated, fieldManager: string): Promise<KubeObject> {
+    const patch = { metadata: { annotations: { ...annotations } } }
+    return this.#write('annotate', ref, () => this.#client.mergePatch(ref, patch, { fieldManager }))
   }
 
   applyStatus(object: KubeObject, fieldManager: string): Promise<KubeObject> {

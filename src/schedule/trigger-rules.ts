@@ -22,11 +22,6 @@ export const triggerClasses: Record<TriggerKind, string> = {
 
 type Trigger = DeepReadonly<AutomationTrigger>
 
-/** True when some trigger is due by the clock. */
-export function hasSchedule(triggers: readonly Trigger[]): boolean {
-  return triggers.some(({ kind }) => kind === 'schedule' || kind === 'schedule_once')
-}
-
 /** What is wrong with the triggers of an Automation written by hand, each in a sentence; empty when they can be run. */
 export function triggerProblems(triggers: readonly Trigger[]): string[] {
   const problems = triggers.flatMap(problemsOf)

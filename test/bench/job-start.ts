@@ -1,6 +1,8 @@
+import { automationFiring } from '../../src/api/automation-firing.ts'
 import { environment } from '../../src/api/environment.ts'
 import { labels } from '../../src/api/labels.ts'
-import { type Job, jobType, podType } from '../../src/kube/core-types.ts'
+import { type Job, jobType, type Pod, podType } from '../../src/kube/core-types.ts'
+import type { DeepReadonly } from '../../src/lib/readonly.ts'
 import { edge, manual } from '../kit/graph-documents.ts'
 import { type Figure, percentilesBelow } from './figure.ts'
 import { alternate } from './statistics.ts'
@@ -11,12 +13,14 @@ const nowhere = { 'graphwright.dev/bench': 'nowhere' }
 
 /**
  * From the request that creates a firing until the Job of its first step exists: firing, start, admission, Session, Run,
- * Job. Peer: from the request that creates a Job until the Job controller has made its pod.
+ * Job. Peer: from the request that creates a Job until the Job controller has made its pod. Each sample is let come to rest,
+ * which is when everybody knows that there is no node for its pod, before the next is taken.
  */
 export async function measureJobStart(bench: Workbench, rounds: number): Promise<Figure[]> {
   const graph = 'one-agent'
   const jobs = await bench.witness(jobType)
   const pods = await bench.witness(podType)
+  const firings = await bench.witness(automationFiring)
   const { apiVersion, kind } = environment
   const spec = { image: 'none', nodeSelector: nowhere } as never
   await bench.apply({ apiVersion, kind, metadata: { name: 'nowhere' }, spec })
@@ -26,7 +30,9 @@ export async function measureJobStart(bench: Workbench, rounds: number): Promise
 
   async function fire(): Promise<number> {
     const { firing, at } = await bench.fire(graph, { items: [] })
-    const made = await jobs.first(({ metadata }) => metadata.labels?.[labels.firing] === firing.metadata.name)
+    const { name } = firing.metadata
+    const made = await jobs.first(({ metadata }) => metadata.labels?.[labels.firing] === name)
+    await firings.first(({ metadata, status }) => metadata.name === name && status?.reason === 'Unschedulable')
     return made.at - at
   }
 
@@ -34,7 +40,9 @@ export async function measureJobStart(bench: Workbench, rounds: number): Promise
     const name = `peer-${round}`
     const start = performance.now()
     await bench.create(unschedulableJob(name))
-    const made = await pods.first(({ metadata }) => metadata.labels?.['batch.kubernetes.io/job-name'] === name)
+    const isOfJob = ({ metadata }: DeepReadonly<Pod>) => metadata.labels?.['batch.kubernetes.io/job-name'] === name
+    const made = await pods.first(isOfJob)
+    await pods.first((pod) => isOfJob(pod) && isUnschedulable(pod))
     return made.at - start
   }
 
@@ -48,6 +56,10 @@ export async function measureJobStart(bench: Workbench, rounds: number): Promise
       target: percentilesBelow(150, 500),
     },
   ]
+}
+
+function isUnschedulable({ status }: DeepReadonly<Pod>): boolean {
+  return status?.conditions?.some(({ reason }) => reason === 'Unschedulable') ?? false
 }
 
 function unschedulableJob(name: string): Job {

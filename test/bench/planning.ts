@@ -1,14 +1,18 @@
+import { automationGraph } from '../../src/api/automation-graph.ts'
 import { automationGraphPlan } from '../../src/api/automation-graph-plan.ts'
+import { isTrue } from '../../src/runtime/conditions.ts'
 import { type Figure, medianBelow } from './figure.ts'
 import { alternate } from './statistics.ts'
 import { deploymentType, replicaSetType, sampleGraph, type Workbench } from './workbench.ts'
 
 /**
  * From the request that applies a graph until its plan waits for review. Peer: from the request that applies a Deployment
- * (without replicas) until its ReplicaSet exists, which is what Kubernetes' own controllers take to react once.
+ * (without replicas) until its ReplicaSet exists, which is what Kubernetes' own controllers take to react once. The graph
+ * is let come to rest before the next sample.
  */
 export async function measurePlanning(bench: Workbench, rounds: number): Promise<Figure[]> {
   const plans = await bench.witness(automationGraphPlan)
+  const graphs = await bench.witness(automationGraph)
   const replicaSets = await bench.witness(replicaSetType)
 
   async function plan(round: number): Promise<number> {
@@ -16,6 +20,7 @@ export async function measurePlanning(bench: Workbench, rounds: number): Promise
     const start = performance.now()
     await bench.apply(sampleGraph(name))
     const ready = await plans.first(({ spec, status }) => spec.content.graph === name && status?.phase === 'Pending')
+    await graphs.first(({ metadata, status }) => metadata.name === name && isTrue(status?.conditions, 'Planned'))
     return ready.at - start
   }
 

@@ -84,7 +84,9 @@ function machine([before = 0]: readonly number[]): string {
   const [cpu] = cpus()
   const gibibytes = Math.round(totalmem() / 2 ** 30)
   const load = `load ${before.toFixed(1)} before, ${(loadavg()[0] ?? 0).toFixed(1)} after`
-  return `${cpus().length} × ${cpu?.model}, ${gibibytes} GiB, Linux ${release()}, Node ${process.version}, ${load}`
+  const line = `${cpus().length} × ${cpu?.model}, ${gibibytes} GiB, Linux ${release()}, Node ${process.version}, ${load}`
+  if (before <= cpus().length) return line
+  return `${line}\nThe machine was busy before this began: times are longer than they are by themselves; look at the ratios.`
 }
 
 await main().catch(report)

@@ -32,7 +32,8 @@ export async function runCli(args: readonly string[], world: CliWorld = {}): Pro
     signal: world.signal ?? new AbortController().signal,
     readFile: async (path) => {
       const text = world.files?.[path]
-      if (text === undefined) throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' })
+      const code = path.endsWith('/') ? 'EISDIR' : 'ENOENT'
+      if (text === undefined) throw Object.assign(new Error(`no file ${path}`), { code })
       return text
     },
     invocation: 'graphwright',

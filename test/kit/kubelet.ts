@@ -24,6 +24,8 @@ export interface Play {
   readonly input?: Partial<Terminated>
   /** How the command ends, when it does. Aborted when the pod is deleted. */
   readonly command?: (pod: Pod, signal: AbortSignal) => Partial<Terminated> | Promise<Partial<Terminated>>
+  /** The command does not listen to SIGTERM: it ends when it ends. */
+  readonly deaf?: boolean
   /** The main container never starts, for this reason. */
   readonly stuck?: NonNullable<ContainerState['waiting']>
   /** The node goes silent before this happens: nothing is heard of the pod any more. */
@@ -187,8 +189,10 @@ class PodRun {
 
   /** A command that is told to end does so at once, as most do. */
   async #command(): Promise<Partial<Terminated>> {
+    const { command, deaf } = this.#play
+    if (deaf === true) return (await command?.(this.#pod, this.#deleted)) ?? {}
     const told = aborted(this.#deleted).then(() => ({ exitCode: 143 }))
-    return await Promise.race([this.#play.command?.(this.#pod, this.#deleted) ?? {}, told])
+    return await Promise.race([command?.(this.#pod, this.#deleted) ?? {}, told])
   }
 
   /** A sidecar whose run is gone gives up; the pod ends all the same. */

@@ -5,6 +5,7 @@ import type { KubeClient } from '../../src/kube/client.ts'
 import { EventRecorder } from '../../src/kube/events.ts'
 import { whoAmI } from '../../src/kube/identity.ts'
 import { digestBytes } from '../../src/lib/digest.ts'
+import type { PruningRules } from '../../src/reconcilers/automation/pruning.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import type { ContentStore } from '../../src/runtime/content-store.ts'
 import { silentLogger } from '../../src/runtime/log.ts'
@@ -23,13 +24,14 @@ export interface Operator {
 
 export interface OperatorOptions extends Partial<ManagerOptions> {
   readonly contents?: ContentStore
+  readonly pruning?: PruningRules
 }
 
 /** Starts the operator for one namespace. Without a gateway, its contents are files of this test. */
 export async function startOperator(
   client: KubeClient,
   namespace: string,
-  { contents, ...options }: OperatorOptions = {},
+  { contents, pruning, ...options }: OperatorOptions = {},
 ): Promise<Operator> {
   const manager = new Manager({
     client,
@@ -48,6 +50,7 @@ export async function startOperator(
     schemas,
     jobs: jobSettings,
     operatorNamespace: 'graphwright-system',
+    ...(pruning !== undefined && { pruning }),
   })
   let stopped: Promise<void> | undefined
   const stop = () => {

@@ -1,3 +1,4 @@
+import type { ListOptions } from '../../src/kube/call-options.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { type KubeObject, keyOf, type ResourceType } from '../../src/lib/object.ts'
 import { controllerOf } from '../../src/lib/owner-references.ts'
@@ -52,5 +53,13 @@ function clientOf(objects: readonly KubeObject[]): KubeClient {
     )
     return structuredClone(found) as T | undefined
   }
-  return { find } as unknown as KubeClient
+  const list = async ({ kind }: ResourceType<KubeObject>, { namespace, labelSelector = '' }: ListOptions) => {
+    const [label = '', value] = labelSelector.split('=')
+    const items = objects.filter(
+      ({ kind: its, metadata }) =>
+        its === kind && metadata.namespace === namespace && (value === undefined || metadata.labels?.[label] === value),
+    )
+    return { items: structuredClone(items), resourceVersion: '1' }
+  }
+  return { find, list } as unknown as KubeClient
 }

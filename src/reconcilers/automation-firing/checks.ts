@@ -4,6 +4,7 @@ import { inlineEventLimitBytes } from '../../api/fields.ts'
 import { firingName, manualKey } from '../../lib/names.ts'
 import { controllerOf } from '../../lib/owner-references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { checkStrictValue, StrictJsonError } from '../../lib/strict-json.ts'
 
 export type Firing = DeepReadonly<AutomationFiring>
 export type Target = DeepReadonly<Automation>
@@ -89,6 +90,10 @@ function checkName({ metadata, spec }: Firing, automation: { name: string; uid: 
 
 function checkEvent({ spec }: Firing): Rejection | undefined {
   if (spec.event === undefined) return undefined
+  const problem = strictProblem(spec.event)
+  if (problem !== undefined) {
+    return failed('EventInvalid', `The event cannot be handed on as it was sent: ${problem}. Then fire it again.`)
+  }
   const bytes = Buffer.byteLength(JSON.stringify(spec.event))
   if (bytes <= inlineEventLimitBytes) return undefined
   const limit = inlineEventLimitBytes / 1024
@@ -96,6 +101,17 @@ function checkEvent({ spec }: Firing): Rejection | undefined {
     'EventTooLarge',
     `The event is larger than ${limit} KiB as JSON; send a smaller one, such as a reference.`,
   )
+}
+
+/** The CLI reads strict JSON; what comes by another way was parsed by the API server already, and by this process. */
+function strictProblem(event: unknown): string | undefined {
+  try {
+    checkStrictValue(event)
+    return undefined
+  } catch (error) {
+    if (error instanceof StrictJsonError) return error.message
+    throw error
+  }
 }
 
 /** The trigger it enters by: the one it names, else the manual one, else the only one. */

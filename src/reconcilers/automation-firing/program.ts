@@ -2,6 +2,7 @@ import { automation } from '../../api/automation.ts'
 import type { Admission } from '../../api/automation-firing.ts'
 import { automationProgram } from '../../api/automation-program.ts'
 import { environment } from '../../api/environment.ts'
+import { labels } from '../../api/labels.ts'
 import type { Program } from '../../api/program.ts'
 import { type Session, session } from '../../api/session.ts'
 import { serviceAccountType } from '../../kube/core-types.ts'
@@ -30,19 +31,25 @@ type Frozen = DeepReadonly<Admission>
 
 /**
  * The next move of an admitted firing: gathers what it depends on, asks `advance`, fetches and evaluates what that asks
- * for, until the answer stands. Before the first effect the Automation is read live; a new Session needs the frozen
- * Environment and ServiceAccount to exist still. The texts of the answer are stored when this returns.
+ * for, until the answer stands. Before each Session the Automation is read live: its name is a lock only while the
+ * Session exists, and it goes an hour after the firing has settled. A new Session needs the frozen Environment and
+ * ServiceAccount to exist still. The texts of the answer are stored when this returns.
+ * @param cancelled why the firing is to end; undefined while it is not
  */
 export async function nextMove(
   firing: Firing,
   admission: Frozen,
+  cancelled: string | undefined,
   context: ReconcileContext,
   tools: ProgramTools,
 ): Promise<Advance> {
-  const base = gather(firing, admission, context)
+  const base =
+    cancelled === undefined
+      ? gather(firing, admission, context)
+      : await gatherAll(firing, admission, cancelled, context)
   let answer = await settleAnswer(base, firing, context, tools)
   if (answer.sessions.length > 0) {
-    if (base.sessions.size === 0) await assertStarted(firing, context)
+    await assertStarted(firing, context)
     const refusal = await refusalOf(firing, admission, context)
     if (refusal !== undefined) answer = await settleAnswer({ ...base, refusal }, firing, context, tools)
   }
@@ -54,26 +61,66 @@ type Base = Omit<AdvanceInput, 'parsed' | 'contents' | 'gone'>
 
 function gather(firing: Firing, admission: Frozen, { read, now }: ReconcileContext): Base {
   const uid = firing.metadata.uid ?? ''
-  const sessions = read.byOwner(session, uid).map((one) => [one.spec.step, observed(one)] as const)
+  // Owner references can be written by anyone who may edit the metadata; what a Session was made for cannot.
+  const sessions = read.byOwner(session, uid).filter(({ spec }) => spec.firing.uid === uid)
+  const found = findProgram(firing, admission, read)
+  if (found.kind === 'unknown') throw new Wait(found.reason, found.message)
+  return baseOf(firing, admission, found.program, sessions, now)
+}
+
+function baseOf(
+  { metadata, spec, status }: Firing,
+  { entry }: Frozen,
+  program: DeepReadonly<Program>,
+  sessions: readonly DeepReadonly<Session>[],
+  now: Date,
+): Base {
   return {
-    program: programOf(firing, admission, read),
-    entry: admission.entry,
-    event: firing.spec.event as ReadonlyJson | undefined,
-    firingUid: uid,
-    recorded: firing.status?.steps ?? {},
-    sessions: new Map(sessions),
+    program,
+    entry,
+    event: spec.event as ReadonlyJson | undefined,
+    firingUid: metadata.uid ?? '',
+    recorded: status?.steps ?? {},
+    sessions: new Map(sessions.map((one) => [one.spec.step, observed(one)])),
     now,
   }
 }
 
-function programOf({ metadata }: Firing, admission: Frozen, read: ReconcileContext['read']): DeepReadonly<Program> {
-  if (admission.agent !== undefined) return programOfAgent(admission.agent, [{ id: admission.entry, kind: 'manual' }])
+/**
+ * What the end of a firing depends on: its Sessions as the API server has them, because one that was made a moment ago
+ * must not be left behind. Without its program they and the recorded steps are all there is to end.
+ */
+async function gatherAll(
+  firing: Firing,
+  admission: Frozen,
+  cancelled: string,
+  { read, live, now, signal }: ReconcileContext,
+): Promise<Base> {
+  const { name, uid, namespace = '' } = firing.metadata
+  const { items } = await live.list(session, { namespace, labelSelector: `${labels.firing}=${name}`, signal })
+  const own = items.filter((one) => one.spec.firing.uid === uid)
+  const steps = new Set([...Object.keys(firing.status?.steps ?? {}), ...own.map(({ spec }) => spec.step)])
+  const known = findProgram(firing, admission, read)
+  const rest: Program = { entries: [], steps: [...steps].map((id) => ({ id, kind: 'agent', after: [] })) }
+  const program = known.kind === 'known' ? known.program : rest
+  return { ...baseOf(firing, admission, program, own, now), cancelled }
+}
+
+type FoundProgram =
+  | { readonly kind: 'known'; readonly program: DeepReadonly<Program> }
+  | { readonly kind: 'unknown'; readonly reason: string; readonly message: string }
+
+function findProgram({ metadata }: Firing, admission: Frozen, read: ReconcileContext['read']): FoundProgram {
+  if (admission.agent !== undefined) {
+    return { kind: 'known', program: programOfAgent(admission.agent, [{ id: admission.entry, kind: 'manual' }]) }
+  }
   const found = read.get(automationProgram, `${metadata.namespace}/${admission.program?.name}`)
   if (found === undefined || found.spec.digest !== admission.program?.digest) {
-    throw new Wait('ProgramMissing', 'Its AutomationProgram was deleted; what runs is left alone. Delete the firing.')
+    const message = 'Its AutomationProgram was deleted; what runs is left alone. Cancel or delete the firing.'
+    return { kind: 'unknown', reason: 'ProgramMissing', message }
   }
-  if (!isKnownFormat(found)) throw new Wait('ProgramTooNew', tooNew(found))
-  return found.spec.program
+  if (!isKnownFormat(found)) return { kind: 'unknown', reason: 'ProgramTooNew', message: tooNew(found) }
+  return { kind: 'known', program: found.spec.program }
 }
 
 function observed({ metadata, status }: DeepReadonly<Session>): ObservedSession {

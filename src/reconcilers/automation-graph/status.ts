@@ -14,6 +14,7 @@ import { describeChanges } from '../../plan/describe.ts'
 import {
   type ConditionInput,
   conditionOf,
+  isTrue,
   setCondition,
   withoutCondition,
   withStalled,
@@ -54,10 +55,13 @@ export function rejectedStatus(
 }
 
 function rejectedConditions(graph: Graph, errors: readonly GraphError[], now: Date): Condition[] {
-  const message = `The document does not compile: ${errors.map(describeError).join(' ')}`
+  const message = `The document does not compile: ${errors.map(describeError).join('; ')}`
   const cause = { reason: 'Invalid', message }
   const generation = graph.metadata.generation ?? 0
-  const kept = withoutCondition(graph.status?.conditions, 'Planned')
+  const before = graph.status?.conditions
+  // What waited for review was the plan of another document.
+  const shown = isTrue(before, 'Applied') ? before : withoutCondition(before, 'Applied')
+  const kept = withoutCondition(shown, 'Planned')
   const conditions = set(kept, generation, now, [
     { type: 'Ready', status: 'False', ...cause },
     { type: 'Valid', status: 'False', ...cause },

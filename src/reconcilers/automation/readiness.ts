@@ -22,7 +22,6 @@ type Check = (subject: ReadinessSubject, read: Reader) => ReadinessEntry[]
 
 const checks: readonly Check[] = [
   checkTriggerSettings,
-  checkSettings,
   checkEnvironment,
   checkServiceAccount,
   checkAgentTarget,
@@ -48,12 +47,6 @@ function unknown(check: string, message: string): ReadinessEntry {
 
 function checkTriggerSettings({ spec }: ReadinessSubject): ReadinessEntry[] {
   return triggerProblems(spec.triggers).map((problem) => failed('triggers', problem))
-}
-
-/** A capability that this release does not run is refused, never ignored. */
-function checkSettings({ spec }: ReadinessSubject): ReadinessEntry[] {
-  if (spec.history === undefined) return []
-  return [failed('history', 'history is not run by this release, which keeps every firing; remove it.')]
 }
 
 /** the Environment exists and is live. */

@@ -23,7 +23,14 @@ export function scheduledFiring(
       namespace,
       labels: { [labels.automation]: name, ...(graph !== undefined && { [labels.graph]: graph }) },
     },
-    spec: { automation: { name, uid }, trigger: 'schedule', entry, occurrence: instant, requestedBy: requester },
+    spec: {
+      automation: { name, uid },
+      trigger: 'schedule',
+      entry,
+      occurrence: instant,
+      event: { occurrence: instant },
+      requestedBy: requester,
+    },
   }
   return firing
 }

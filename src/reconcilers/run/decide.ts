@@ -89,7 +89,7 @@ function timeUp({ run, session }: RunWorld): number | undefined {
  * `graphwright-runner`; where there are several, none is believed. What is on record never changes. A pod is recorded
  * when it has its node: until then it gets no input from the gateway, so that one that is not on record never ran.
  */
-function recorded(world: RunWorld, incarnation: DeepReadonly<Incarnation>): DeepReadonly<Incarnation> {
+export function recorded(world: RunWorld, incarnation: DeepReadonly<Incarnation>): DeepReadonly<Incarnation> {
   if (incarnation.podUID !== undefined) return incarnation
   const jobUID = jobOf(world.jobs, incarnation)?.metadata.uid
   const [pod, ...others] = claimants(world, incarnation)
@@ -119,7 +119,7 @@ function isPodOf(pod: DeepReadonly<Pod>, jobUID: string): boolean {
   return owner?.kind === 'Job' && owner.uid === jobUID && pod.spec.serviceAccountName === runnerName
 }
 
-function observe(world: RunWorld, incarnation: DeepReadonly<Incarnation>): Observed {
+export function observe(world: RunWorld, incarnation: DeepReadonly<Incarnation>): Observed {
   const { run, jobs, pods, refusal, now } = world
   const [claimant] = claimants(world, incarnation)
   const started = conditionOf(run.status?.conditions, 'Started')
@@ -138,7 +138,7 @@ function observe(world: RunWorld, incarnation: DeepReadonly<Incarnation>): Obser
 }
 
 /** Milliseconds to the next pass, if nothing changes before. */
-function nextLook(observed: Observed, outcome: PodOutcome): number {
+export function nextLook(observed: Observed, outcome: PodOutcome): number {
   const again = 'again' in outcome ? outcome.again : undefined
   const waitsForPod = observed.pod === undefined && !observed.podRecorded
   const due = Math.max(1, overdueAt(observed) - observed.now.getTime())

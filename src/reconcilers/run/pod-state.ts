@@ -1,4 +1,4 @@
-import { containerNames, podGraceSeconds } from '../../api/run-api.ts'
+import { containerNames } from '../../api/run-api.ts'
 import type { BuiltinCondition, ContainerState, Job, Pod } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import type { Observed } from './incarnation.ts'
@@ -8,6 +8,8 @@ import type { Observed } from './incarnation.ts'
 type AnyPod = DeepReadonly<Pod> | undefined
 export type Terminated = DeepReadonly<NonNullable<ContainerState['terminated']>>
 
+/** The longest grace period that a pod of ours may have: those of the release before still do. */
+const longestGraceMillis = 120_000
 /** How far the clocks of a node and of the API server may be apart. */
 const skewMillis = 10_000
 /** A pod still there so long after it should have gone is on a node that does not answer. */
@@ -75,7 +77,7 @@ export function deletionAskedAfter(pod: DeepReadonly<Pod>, main: Terminated): bo
   const { deletionTimestamp } = pod.metadata
   if (deletionTimestamp === undefined) return true
   // The timestamp is the time of the request plus the grace period that was asked for, which is ours at most.
-  const earliestRequest = Date.parse(deletionTimestamp) - podGraceSeconds * 1000 - skewMillis
+  const earliestRequest = Date.parse(deletionTimestamp) - longestGraceMillis - skewMillis
   return main.finishedAt !== undefined && Date.parse(main.finishedAt) < earliestRequest
 }
 

@@ -1,5 +1,5 @@
 import { messageLimit } from '../../api/fields.ts'
-import type { Incarnation, RunCause, RunStatus } from '../../api/run.ts'
+import type { Incarnation, RunStatus } from '../../api/run.ts'
 import { formatSpan } from '../../lib/duration.ts'
 import type { Condition } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
@@ -28,22 +28,25 @@ export function underWay(
     reason,
     message: spoken(outcome),
     ...(startedAt !== undefined && { startedAt }),
+    ...(before?.cancelledAt !== undefined && { cancelledAt: before.cancelledAt }),
     conditions: conditions({ run, now }, { status: 'Unknown', reason, message }, started),
   }
   return { status, events: eventsOf(before, status) }
 }
+
+type SettledPhase = 'Succeeded' | 'Failed' | 'Cancelled' | 'Indeterminate'
 
 /** Status of a Run that settles now: nothing of it changes any more, its logs apart. */
 export function settle(
   { run, now }: Seen,
   incarnation: DeepReadonly<Incarnation> | undefined,
   outcome: Ended,
-  phase: 'Succeeded' | 'Failed' | 'Indeterminate' = phaseOfEnd(outcome),
+  phase: SettledPhase = phaseOfEnd(outcome),
 ): Pick<ReconcileResult<RunStatus>, 'status' | 'events'> {
   const startedAt = run.status?.startedAt ?? outcome.startedAt
   const settledAt = secondsTime(now)
   const { reason, message } = outcome
-  const verdict = { Succeeded: 'True', Failed: 'False', Indeterminate: 'Unknown' } as const
+  const verdict = { Succeeded: 'True', Failed: 'False', Cancelled: 'False', Indeterminate: 'Unknown' } as const
   const exitCode = outcome.kind === 'succeeded' ? 0 : outcome.exitCode
   const output = outcome.kind === 'succeeded' ? run.status?.result?.output : undefined
   const status: RunStatus = {
@@ -55,6 +58,7 @@ export function settle(
     ...(exitCode !== undefined && { exitCode }),
     ...(output !== undefined && { output }),
     ...(startedAt !== undefined && { startedAt }),
+    ...(run.status?.cancelledAt !== undefined && { cancelledAt: run.status.cancelledAt }),
     settledAt,
     duration: formatSpan(run.metadata.creationTimestamp ?? settledAt, settledAt),
     conditions: conditions(
@@ -63,7 +67,7 @@ export function settle(
       startedAt === undefined ? undefined : hasStarted,
     ),
   }
-  const type = phase === 'Succeeded' ? 'Normal' : 'Warning'
+  const type = phase === 'Succeeded' || phase === 'Cancelled' ? 'Normal' : 'Warning'
   return { status, events: [{ type, reason, note: spoken(outcome), action: 'Settle' }] }
 }
 
@@ -115,9 +119,9 @@ function phaseOf(outcome: UnderWay, started: boolean): 'Pending' | 'Waiting' | '
   return started ? 'Running' : 'Pending'
 }
 
-function phaseOfEnd(outcome: Ended): 'Succeeded' | 'Failed' | 'Indeterminate' {
+function phaseOfEnd(outcome: Ended): SettledPhase {
   if (outcome.kind === 'succeeded') return 'Succeeded'
-  return outcome.cause === ('Indeterminate' satisfies RunCause) ? 'Indeterminate' : 'Failed'
+  return outcome.cause === 'Indeterminate' || outcome.cause === 'Cancelled' ? outcome.cause : 'Failed'
 }
 
 /** The message with what a program said about it. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { kinds } from '../../../src/api/kinds.ts'
+import { isForbidden } from '../../../src/kube/error.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { KubeObject, ObjectRef } from '../../../src/lib/object.ts'
 import { eventually } from '../../kit/eventually.ts'
@@ -103,6 +104,18 @@ describe('internal-kinds', () => {
   ])('nobody takes the name %s of another occurrence', async (name) => {
     const { message } = await refused(cluster, 'mallory', firing('mallory', {}, name))
     expect(message).toContain('use generateName: greet-on-monday-manual-')
+  })
+
+  it('[A-290] whoever may change firings has one cancelled, and whoever may not does not', async () => {
+    await cluster.as('alice').create(firing('alice', {}, 'greet-manual-cancelled'))
+    const ref = refTo('AutomationFiring', 'greet-manual-cancelled')
+    const patch = { metadata: { annotations: { 'graphwright.dev/cancel-requested': 'wrong event' } } }
+    await expect(cluster.as('bob').mergePatch(ref, patch)).rejects.toSatisfy(isForbidden)
+    expect(await cluster.as('alice').mergePatch(ref, patch)).toMatchObject(patch)
+    // The operator hands it down, and is the only one who may.
+    for (const kind of ['Session', 'Run']) {
+      await expect(cluster.as('alice').mergePatch(refTo(kind, 'any'), patch)).rejects.toSatisfy(isForbidden)
+    }
   })
 
   it('the operator fires for schedules and events', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Admission, type AutomationFiring, automationFiring } from '../../../src/api/automation-firing.ts'
 import { type AutomationProgram, automationProgram } from '../../../src/api/automation-program.ts'
+import { annotations } from '../../../src/api/labels.ts'
 import { firingName, manualKey } from '../../../src/lib/names.ts'
 import {
   aFiring,
@@ -123,7 +124,7 @@ describe('run', () => {
     await store(client, namespace, aGraph())
     expect(await cli(['run', 'triage'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('graphwright approve triage'),
+      err: expect.stringMatching(new RegExp(`graphwright -n ${namespace} .*approve triage`)),
     })
     const readiness = [{ check: 'Agent', state: 'Failed' as const, message: 'There is no Agent x.' }]
     await store(client, namespace, anAutomation({ status: { readiness } }))
@@ -165,6 +166,44 @@ describe('run', () => {
     user.abort(new Error('interrupted'))
     expect(await answer).toMatchObject({ code: 130 })
     expect((await client.list(automationFiring, { namespace })).items).toHaveLength(1)
+  })
+})
+
+describe('cancel', () => {
+  const requestOf = async (namespace: string) => {
+    const { metadata } = await client.get(automationFiring, { name: 'triage-manual-1', namespace })
+    return metadata.annotations?.[annotations.cancelRequested]
+  }
+
+  it('[A-290] asks the firing to end, and says who did and why', async () => {
+    const namespace = await freshNamespace(client)
+    await store(client, namespace, aFiring({ status: { phase: 'Running' } }))
+    const cli = cliIn(namespace)
+    const answer = await cli(['cancel', 'triage-manual-1', '--reason', 'wrong event', '--json'])
+    expect(answer).toMatchObject({ code: 0, err: '' })
+    expect(JSON.parse(answer.out)).toEqual({
+      kind: 'cancelling',
+      firing: 'triage-manual-1',
+      namespace,
+      reason: 'admin: wrong event',
+    })
+    expect(await requestOf(namespace)).toBe('admin: wrong event')
+    // Asking again changes nothing.
+    const again = await cli(['cancel', 'triage-manual-1', '--reason', 'another'])
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining('already (admin: wrong event)') })
+    expect(await requestOf(namespace)).toBe('admin: wrong event')
+  })
+
+  it('refuses what has ended, and what it does not know', async () => {
+    const namespace = await freshNamespace(client)
+    await store(client, namespace, aFiring({ status: { phase: 'Succeeded', result: 'completed' } }))
+    const cli = cliIn(namespace)
+    expect(await cli(['cancel', 'triage-manual-1'])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^error: validation\.conflict: .*ended already \(Succeeded\)/),
+    })
+    expect(await requestOf(namespace)).toBeUndefined()
+    expect(await cli(['cancel', 'x'])).toMatchObject({ code: 2, err: expect.stringContaining('triage-manual-1') })
   })
 })
 
@@ -242,6 +281,12 @@ describe('logs', () => {
       code: 2,
       err: expect.stringMatching(/the pod gone is gone; the last 7 bytes .* sha256:/),
     })
+    const settled = await store(client, namespace, aRun({ name: 'refused', spec: { firing: reference } }))
+    await setStatus(client, settled, { settledAt: '2026-11-30T12:00:00Z', message: 'there is no image to run' })
+    expect(await cli(['logs', 'refused'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('refused ended without a pod: there is no image to run'),
+    })
     expect(await cli(['logs', 'triage-run', '--step', 'x'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('pods worked for: triage'),
@@ -272,7 +317,12 @@ describe('what cannot be asked', () => {
     'a user without rights is told which and whom to ask',
     async () => {
       const namespace = await freshNamespace(client)
-      for (const args of [['list'], ['run', 'x'], ['approve', 'x'], ['trace', 'x'], ['logs', 'x']]) {
+      const plain = ['run', 'approve', 'trace', 'logs', 'cancel', 'pause', 'resume', 'next', 'explain'].map((name) => [
+        name,
+        'x',
+      ])
+      const window = ['--from', 'now', '--to', 'now']
+      for (const args of [['list'], ...plain, ['backfill', 'x', ...window], ['undo', 'x', '--to-revision', '1']]) {
         const { code, out, err } = await cliIn(namespace, 'mallory')(args)
         expect({ code, out }).toEqual({ code: 2, out: '' })
         expect(err).toMatch(/^error: forbidden: .*User "mallory" cannot .*graphwright-edit.*\n$/)

@@ -29,6 +29,8 @@ const cost: Readonly<Record<string, number>> = {
   // Claimed; admitted, first agent started, second agent started with everything between the two, ended.
   'apply AutomationFiring': 1,
   'apply status AutomationFiring': 4,
+  // Its agents have settled: nothing of it has to be cancelled any more before it may go.
+  'remove finalizer AutomationFiring': 1,
   // Two agents.
   'create Session': 2,
   'apply status Session': 2 * 5,

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { ContentFiles } from '../../../src/gateway/contents.ts'
 import { isSettledFiring } from '../../../src/reconcilers/automation-firing/phase.ts'
 import type { Write } from '../../../src/runtime/writer.ts'
+import { eventually } from '../../kit/eventually.ts'
 import { fileContents, type Operator, startOperator } from '../../kit/operator.ts'
 import { temporaryFolder } from '../../kit/temporary-folder.ts'
-import { triageGraph, Workspace } from './workspace.ts'
+import { heldCommand, triageGraph, Workspace } from './workspace.ts'
 
 const script = { triage: JSON.stringify({ escalate: true }), escalate: 'paged' }
 
@@ -72,6 +73,35 @@ describe('a manager that is killed again and again', () => {
       expect(steps(await workspace.runs())).toEqual(['escalate', 'triage'])
       expect(await workspace.jobs()).toHaveLength(2)
       expect(kills).toBeGreaterThan(5)
+    },
+    120_000,
+  )
+
+  it.each(['before', 'after'] as const)(
+    '[A-290] %s each of its writes of a cancellation: all ends, and nothing is taken for lost',
+    async (moment) => {
+      const workspace = await Workspace.create({ agent: heldCommand().line })
+      const folder = temporaryFolder()
+      const first: Operator = await startOperator(workspace.client, workspace.namespace)
+      await workspace.automate()
+      await workspace.fire()
+      await workspace.runIn('Running')
+      await first.stop()
+      await workspace.cancel('wrong event')
+      let kills = 0
+      for (let isSettled = false; !isSettled; kills++) {
+        const { operator, death } = await startDoomed(workspace, { at: moment === 'after' ? 3 : 4, moment, folder })
+        isSettled = await untilSettledOr(workspace, death)
+        await operator.stop()
+        if (kills > 100) throw new Error(`no end: ${JSON.stringify((await workspace.firing()).status)}`)
+      }
+      expect((await workspace.settled()).status).toMatchObject({ phase: 'Cancelled', result: 'cancelled' })
+      expect(kills).toBeGreaterThan(3)
+      await startOperator(workspace.client, workspace.namespace)
+      await eventually(async () => expect((await workspace.firing()).metadata.finalizers).toBeUndefined())
+      expect((await workspace.runs()).map(({ status }) => status?.phase)).toEqual(['Cancelled'])
+      expect(await workspace.sessions()).toHaveLength(1)
+      await eventually(async () => expect(await workspace.jobs()).toEqual([]))
     },
     120_000,
   )

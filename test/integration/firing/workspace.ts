@@ -8,11 +8,11 @@ import {
 import type { AutomationGraph, AutomationGraphSpec } from '../../../src/api/automation-graph.ts'
 import { type EnvironmentSpec, environment } from '../../../src/api/environment.ts'
 import { kinds } from '../../../src/api/kinds.ts'
-import { labels } from '../../../src/api/labels.ts'
+import { annotations, labels } from '../../../src/api/labels.ts'
 import { type Run, run } from '../../../src/api/run.ts'
 import { type Session, session } from '../../../src/api/session.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
-import { type Job, jobType, type Pod } from '../../../src/kube/core-types.ts'
+import { type Job, jobType, type Pod, podType } from '../../../src/kube/core-types.ts'
 import { isSettledFiring } from '../../../src/reconcilers/automation-firing/phase.ts'
 import { aFiring, aGraph, anAgent, anAutomation, anEnvironment, unsaved } from '../../kit/builders.ts'
 import { freshNamespace, testClient } from '../../kit/control-plane.ts'
@@ -142,6 +142,39 @@ export class Workspace {
 
   async jobs(): Promise<Job[]> {
     return (await this.client.list(jobType, { namespace: this.namespace })).items
+  }
+
+  /** Asks the firing to end, as a person would. */
+  cancel(why: string, name?: string): Promise<void> {
+    return this.annotate({ [annotations.cancelRequested]: why }, name)
+  }
+
+  async annotate(wanted: Record<string, string>, name = 'triage-manual-1'): Promise<void> {
+    const { apiVersion, kind } = automationFiring
+    const patch = { metadata: { annotations: wanted } }
+    await this.client.mergePatch({ apiVersion, kind, name, namespace: this.namespace }, patch)
+  }
+
+  async firings(): Promise<AutomationFiring[]> {
+    return (await this.client.list(automationFiring, { namespace: this.namespace })).items
+  }
+
+  async pods(): Promise<Pod[]> {
+    return (await this.client.list(podType, { namespace: this.namespace })).items
+  }
+
+  async deleteAutomation(propagation: 'Background' | 'Foreground'): Promise<void> {
+    const { apiVersion, kind } = automation
+    await this.client.delete({ apiVersion, kind, name: 'triage', namespace: this.namespace }, { propagation })
+  }
+
+  /** Waits until the Run of a step is in this phase. */
+  runIn(phase: string, step = 'agent'): Promise<Run> {
+    return eventually(async () => {
+      const found = (await this.runs()).find(({ spec }) => spec.step === step)
+      if (found?.status?.phase !== phase) throw new Error(`it is ${JSON.stringify(found?.status)}`)
+      return found
+    })
   }
 
   async editEnvironment(spec: Partial<EnvironmentSpec>): Promise<void> {

@@ -188,6 +188,28 @@ test('a change that comes with our own apply to the object is looked at before a
   expect(basedOn).toEqual([[2, 2]])
 })
 
+test('another object is asked by an annotation, once, and all else of it stays', async () => {
+  const asked = { 'example.com/please': 'end' }
+  const reconcile: typeof thingController.reconcile = ({ metadata }) => {
+    if (metadata.name !== 'asking') return {}
+    const ref = { apiVersion: 'v1', kind: 'ConfigMap', name: 'asked', namespace }
+    const gone = { ...ref, name: 'gone' }
+    return { annotate: [gone, ref].map((one) => ({ ref: one, annotations: asked })) }
+  }
+  const counted = counting({ ...thingController, reads: [configMapType], reconcile })
+  const { writes } = await run(client, namespace, counted.spec)
+  const labels = { theirs: 'stays' }
+  await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'asked', namespace, labels } })
+  await client.create(thing('asking', namespace))
+  const read = () => client.get(configMapType, { name: 'asked', namespace })
+  await eventually(async () => expect((await read()).metadata).toMatchObject({ annotations: asked, labels }))
+  const before = (await read()).metadata.resourceVersion
+  await onePassMore('asking', counted.passes)
+  await onePassMore('asking', counted.passes)
+  expect((await read()).metadata.resourceVersion).toBe(before)
+  expect(writes.filter(({ ref }) => ref.name === 'asked')).toHaveLength(1)
+})
+
 describe('a name that is taken', () => {
   test('by ourselves is ours', async () => {
     const started = await run(client, namespace, {

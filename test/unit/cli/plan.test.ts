@@ -44,7 +44,7 @@ describe('plan -f', () => {
         ├─ continue ▶ escalate  agent escalate, reads the output of triage
         └─ otherwise ▶ finish
 
-      Next: kubectl apply -f graph.yaml, then graphwright approve triage. With --live this also says what applying would change.
+      Next: kubectl apply --server-side -f graph.yaml, then graphwright approve triage. With --live this also says what applying would change.
       "
     `)
   })
@@ -122,6 +122,26 @@ describe('plan -f', () => {
     expect(JSON.parse(answer.out)).toMatchObject({ kind: 'planned', graph: 'document 1' })
   })
 
+  it('prints nothing that acts on the terminal, whatever the file says', async () => {
+    const evil = '\u001b[2J\u009b31m\u202e\r'
+    const named = changed(triageAndEscalate(), (document) => {
+      Object.assign(nodeOf(document, 'triage'), { name: `x${evil}`, prompt: `{{event ${evil}` })
+    })
+    const wrong = changed(named, (document) => {
+      Object.assign(nodeOf(document, 'triage'), { agent: evil, [evil]: evil })
+      Object.assign(nodeOf(document, 'parse'), { id: evil })
+    })
+    for (const text of [resource(named), resource(wrong), resource(wrong, {}, evil), `a: ["${evil}`]) {
+      const { out, err } = await plan(text)
+      expect(out + err).not.toMatch(/[^\P{Cc}\n]|\u202e/u)
+    }
+  })
+
+  it('a field that every JavaScript object has is as unknown as any other', async () => {
+    const { out } = await plan(resource(triageAndEscalate(), { constructor: { a: 1 }, valueOf: null }))
+    expect(out).toContain('the document has no field constructor')
+  })
+
   it('asks for quotes where kubectl would read something else', async () => {
     const text = resource(triageAndEscalate()).replace('equals\n', 'equals\n').replace('value: true', 'value: yes')
     const { code, out } = await plan(text, '--json')
@@ -154,8 +174,10 @@ describe('plan -f', () => {
     ['a file that is not there', ['plan', '-f', 'none.yaml'], 'unreadable: cannot read none.yaml (ENOENT)'],
     ['a file that is no YAML', ['plan', '-f', 'bad.yaml'], 'unreadable: bad.yaml is no valid YAML or JSON'],
     ['a file without a graph', ['plan', '-f', 'empty.yaml'], 'no_graph: empty.yaml holds no AutomationGraph'],
-    ['no file', ['plan'], "required option '-f, --filename <file>'"],
-    ['an unknown command', ['pln'], "unknown command 'pln'"],
+    ['a folder', ['plan', '-f', 'graphs/'], 'unreadable: graphs/ is a folder'],
+    ['no file', ['plan'], "usage: required option '-f, --filename <file>'"],
+    ['an unknown command', ['pln'], "usage: unknown command 'pln' (Did you mean plan?)"],
+    ['no argument', ['approve'], "usage: missing required argument 'plan'"],
     ['an unknown format', ['plan', '-f', 'empty.yaml', '-o', 'xml'], 'json, yaml'],
     [
       'no kubeconfig',
@@ -166,7 +188,19 @@ describe('plan -f', () => {
     const { code, err, out } = await runCli(args, { files: { 'bad.yaml': 'a: [', 'empty.yaml': 'a: 1' }, now })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(message)
-    expect(err.trim().split('\n').length).toBeLessThanOrEqual(2)
+    expect(err.trim().split('\n')).toHaveLength(1)
+  })
+
+  it('tells a mistake in the arguments as data too, where data was asked for', async () => {
+    const { out } = await runCli(['plan', '--json'])
+    expect(JSON.parse(out)).toEqual({ error: { code: 'usage', message: expect.stringContaining('--filename') } })
+  })
+
+  it('repeats the options that lead to the cluster in what it advises', async () => {
+    const files = { 'graph.yaml': resource(triageAndEscalate(), {}) }
+    const { out } = await runCli(['plan', '-f', 'graph.yaml', '-n', 'team-a', '--context', 'prod'], { files, now })
+    expect(out).toContain('kubectl -n team-a --context prod apply --server-side -f graph.yaml')
+    expect(out).toContain('graphwright -n team-a --context prod approve')
   })
 
   it('prints its help and its version', async () => {

@@ -115,8 +115,6 @@ describe('receipts', () => {
       STEP     OUTCOME     ARM OR REASON         ATTEMPT   DURATION   SESSION
       triage   completed   -                     1         7s         triage-session
       parse    failed      output_invalid_json   -         -          -
-
-      parse: not valid JSON
       "
     `)
     expect(renderFiring(unordered({ status: pending }))).toContain('some_new_code')
@@ -214,8 +212,6 @@ describe('trace', () => {
       STEP     OUTCOME     ARM OR REASON         ATTEMPT   DURATION   SESSION
       triage   completed   -                     1         7s         triage-session
       parse    failed      output_invalid_json   -         -          -
-
-      parse: not valid JSON
 
       RUN          STEP     PHASE       CAUSE   EXIT   POD     NODE
       triage-run   triage   Succeeded   -       0      pod-1   node-1

@@ -52,6 +52,14 @@ describe('readYaml', () => {
     ])
   })
 
+  it('counts lines, and stops where there are more traps than anybody reads', () => {
+    const text = `a:\n${'  - yes\n'.repeat(60_000)}`
+    const started = performance.now()
+    expect(traps(text).length).toBeLessThan(1000)
+    expect(readYaml(text, 'f.yaml')[0]?.traps[99]).toEqual({ line: 101, text: 'yes', as: 'true' })
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
+
   it.each(['a: [', 'a: 1\na: 2', '\t- x: ]'])('refuses in one line what is no YAML: %j', (text) => {
     let error: unknown
     try {

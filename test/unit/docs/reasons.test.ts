@@ -46,7 +46,7 @@ const words = new Set(
 
 /** Words of that kind that are no reasons of ours: Kubernetes' own, fields, actions of events, causes of a Run. */
 const others = `
-  All Forbid Latest Replace Replaced
+  All Forbid Latest Replace
   ALL Always ClusterFirst Egress Exists FallbackToLogsOnError HOME IfNotPresent Ingress Job Never NoExecute None
   RuntimeDefault TCP True False Unknown Normal Warning
   Complete ContainerCannotRun CrashLoopBackOff CreateContainerConfigError CreateContainerError DeletionByPodGC

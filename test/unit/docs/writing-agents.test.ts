@@ -42,7 +42,8 @@ describe('docs/writing-agents.md', () => {
     expect(page).toContain(`A rendered prompt has at most ${renderedLimitBytes / 1024} KiB`)
     expect(page).toContain(`an event ${inlineEventLimitBytes / 1024} KiB`)
     expect(defaultJobRetentionSeconds).toBe(600) // "ten minutes"
-    expect(pod.terminationGracePeriodSeconds).toBe(120) // "two minutes"
+    expect(pod.terminationGracePeriodSeconds).toBe(100)
+    expect(page).toContain('100 seconds')
     expect(outputErrors.filter((code) => !page.includes(`\`${code}\``))).toEqual([])
   })
 

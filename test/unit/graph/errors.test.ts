@@ -198,6 +198,15 @@ const flow: Row[] = [
   ['[A-147] a cycle over data', addEdge('output', 'escalate', 'triage'), ['graph_cycle triage']],
   ['an unreachable step', (d) => d.nodes.push(agentStep('lonely')), ['node_unreachable lonely']],
   [
+    'an unreachable path, once',
+    both(
+      (d) => d.nodes.push(agentStep('lonely'), agentStep('after'), agentStep('last')),
+      addEdge('then', 'lonely', 'after'),
+      addEdge('then', 'after', 'last'),
+    ),
+    ['node_unreachable lonely'],
+  ],
+  [
     'a binding to nowhere',
     set('decide', { inputBindings: { escalate: { sourceNodeId: 'ghost', pointer: '' } } }),
     ['binding_unknown decide'],
@@ -451,5 +460,30 @@ describe('[A-113] [A-114] [A-148] errors of the compiler', () => {
     { kind: 'any', predicates: [{ kind: 'not', predicate: { kind: 'equals', pointer: '/escalate/0', value: 0 } }] },
   ])('[A-126] [A-370] accepts the predicate %j', (accepted) => {
     expect(codesOf(compile(changed(triageAndEscalate(), predicate(accepted)), { now }))).toEqual([])
+  })
+})
+
+describe('words that are no words of the language', () => {
+  function detailOf(change: Change): string | undefined {
+    const result = compile(changed(triageAndEscalate(), change), { now })
+    return result.kind === 'rejected' ? result.errors[0]?.detail : undefined
+  }
+
+  it.each<[string, Change, string]>([
+    ['a kind of node', set('triage', { kind: 'step_agnt' }), 'nodes[2].kind is step_agnt: did you mean step_agent?'],
+    ['a kind of edge', addEdge('start' as 'starts', 'by-hand', 'triage'), 'kind is start: did you mean starts?'],
+    ['a field of a node', set('triage', { promt: 'x' }), 'nodes[2] has no field promt: did you mean prompt?'],
+    ['a field of the document', (d) => Object.assign(d, { environmnt: 'x' }), 'environmnt: did you mean environment?'],
+    ['a field of nothing like it', set('triage', { colour: 'x' }), 'no field colour: remove it or correct its name'],
+  ])('says what was probably meant by %s', (_title, change, expected) => {
+    expect(detailOf(change)).toContain(expected)
+  })
+
+  it('lists the kinds that this release runs, and no others', () => {
+    const listed = detailOf(set('triage', { kind: 'magic' }))
+    expect(listed).toBe(`nodes[2].kind is magic, must be one of ${[...runnableKinds].join(', ')}`)
+    expect(detailOf(addEdge('magic' as 'then', 'triage', 'parse'))).toMatch(
+      /is magic, must be one of starts, then, output, continue, otherwise$/,
+    )
   })
 })

@@ -68,6 +68,10 @@ const refused: [string, string, object][] = [
   ['too deep', 'schema_invalid', deep(17)],
   ['too large', 'schema_invalid', { description: 'x'.repeat(33_000) }],
   ['too many', 'schema_invalid', { allOf: Array.from({ length: 501 }, () => ({})) }],
+  ['a pattern that is large', 'schema_invalid', { pattern: '(a{1,1000})'.repeat(100) }],
+  ['a pattern that grows inside itself', 'schema_invalid', { pattern: '((a{1,30}){1,30}){1,30}' }],
+  ['a pattern of names that is large', 'schema_invalid', { patternProperties: { '(a{1,1000}){1,5}': {} } }],
+  ['many patterns', 'schema_invalid', { allOf: Array.from({ length: 400 }, () => ({ pattern: '^(a{1,30}){1,30}$' })) }],
   ['a remote reference', 'schema_unsupported', { $ref: 'https://example.com/schema.json' }],
   ['an unknown keyword', 'schema_unsupported', { type: 'object', requierd: ['a'] }],
   ['a dynamic reference', 'schema_unsupported', { $dynamicRef: '#a' }],
@@ -87,6 +91,19 @@ describe('[A-081] outputSchema', () => {
 
   it.each(refused)('refuses %s as %s', (_title, code, schema) => {
     expect(codesOf(compile(withSchema(schema), { now }))).toEqual([`${code} parse`])
+  })
+
+  it('takes little time, whatever the patterns of a document', () => {
+    const pattern = '^(a{1,30}){1,30}$'
+    const document = changed(triageAndEscalate(), ({ nodes }) => {
+      const [parse] = nodes.filter(({ kind }) => kind === 'step_parse_json')
+      const schema = { allOf: Array.from({ length: 300 }, () => ({ pattern })) }
+      for (let n = 0; n < 15; n += 1) nodes.push({ ...parse, id: `parse-${n}`, outputSchema: schema } as never)
+    })
+    const started = performance.now()
+    const found = codesOf(compile(document, { now })).filter((code) => code.startsWith('schema'))
+    expect(found).toHaveLength(1)
+    expect(performance.now() - started).toBeLessThan(3000)
   })
 
   it('warns that a format is not checked', () => {

@@ -25,7 +25,15 @@ test('an apply sends the content, and of the metadata only what a client may own
   expect(applyBody(read)).toEqual({
     apiVersion: read.apiVersion,
     kind: 'Thing',
-    metadata: { name: 'x', namespace: 'a', uid: 'u', labels: { l: '1' }, annotations: { n: '2' }, ownerReferences: [] },
+    metadata: {
+      name: 'x',
+      namespace: 'a',
+      uid: 'u',
+      labels: { l: '1' },
+      annotations: { n: '2' },
+      ownerReferences: [],
+      finalizers: ['f'],
+    },
     spec: { s: 1 },
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { maxJsonDepth, parseStrictJson, StrictJsonError } from '../../../src/lib/strict-json.ts'
+import { checkStrictValue, maxJsonDepth, parseStrictJson, StrictJsonError } from '../../../src/lib/strict-json.ts'
 
 function refusal(text: string): string {
   try {
@@ -64,6 +64,21 @@ describe('strict JSON', () => {
     )
   })
 
+  it('knows an integer that would lose digits however it is spelled', () => {
+    for (const text of ['9007199254740993.0', '9007199254740993e0', '900719925474099.3e1', '-90071992547409930E-1']) {
+      expect(refusal(text), text).toMatch(/^number_not_exact/)
+    }
+    expect(parseStrictJson('[1.0,1e3,100e-2,0.0,-0.0,1E+22,9007199254740994.00]')).toEqual([
+      1,
+      1000,
+      1,
+      0,
+      -0,
+      1e22,
+      2 ** 53 + 2,
+    ])
+  })
+
   it('limits the depth, of lists within a text of any length', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     expect(refusal(nested(maxJsonDepth))).toBe('accepted')
@@ -85,5 +100,40 @@ describe('strict JSON', () => {
     expect(refusal(text)).toContain(`invalid_json: not valid JSON: `)
     expect(refusal(text)).toContain(hint)
     expect(refusal(text)).not.toContain('hunter2')
+  })
+})
+
+describe('checkStrictValue', () => {
+  function problem(value: unknown): string | undefined {
+    try {
+      checkStrictValue(value)
+      return undefined
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  it('refuses integers that may have been others before they were parsed', () => {
+    expect(problem(JSON.parse('{"a/b":[0,{"id":9007199254740993}]}'))).toBe(
+      'integer at /a~1b/1/id would lose digits; write it as text',
+    )
+    expect(problem(JSON.parse('9007199254740991'))).toBeUndefined()
+    expect(problem([1.5, -0, 0.1, true, null, '9007199254740993'])).toBeUndefined()
+  })
+
+  it('refuses what is too deep, at any depth', () => {
+    const nested = (depth: number) => JSON.parse('{"a":'.repeat(depth) + 1 + '}'.repeat(depth))
+    expect(problem(nested(maxJsonDepth))).toBeUndefined()
+    expect(problem(nested(maxJsonDepth + 1))).toMatch('100 levels')
+    expect(problem(nested(9000))).toMatch('100 levels')
+  })
+
+  it('takes everything that the strict parser takes but large integers', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const [strict, lax] = [refusal(text), problem(JSON.parse(text))]
+        if (strict === 'accepted' && lax !== undefined) expect(lax).toMatch('would lose digits')
+      }),
+    )
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareText, shorten, shortenToBytes } from '../../../src/lib/text.ts'
+import { compareText, nearest, printable, shorten, shortenToBytes } from '../../../src/lib/text.ts'
 
 const texts = fc.string({ unit: 'grapheme', maxLength: 60 })
 
@@ -30,4 +30,26 @@ it('orders texts as their code units are ordered', () => {
       expect(list.toSorted(compareText)).toEqual(list.toSorted())
     }),
   )
+})
+
+it('printable leaves nothing that acts on a terminal, and everything that is read', () => {
+  expect(printable('a\u001b[31mred\u009b2J\u0007\r\u202e\u0000')).toBe(
+    'a\\u001b[31mred\\u009b2J\\u0007\\u000d\\u202e\\u0000',
+  )
+  for (const text of ['tab\tand\nline', 'Grüße 你好 👩‍🚒 ▶ └─', '']) expect(printable(text)).toBe(text)
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(printable(text)).not.toMatch(/[^\P{Cc}\t\n]/u)
+      expect(printable(printable(text))).toBe(printable(text))
+    }),
+  )
+})
+
+it('nearest finds what a mistyped word was meant to be, and nothing where it is another word', () => {
+  const fields = ['prompt', 'agent', 'id', 'kind', 'environment', 'timeoutSeconds']
+  expect(nearest('promt', fields)).toBe('prompt')
+  expect(nearest('environmnet', fields)).toBe('environment')
+  expect(nearest('timeoutsecond', fields)).toBe('timeoutSeconds')
+  for (const word of ['', 'x', 'ie', 'colour', 'a'.repeat(10_000)]) expect(nearest(word, fields)).toBeUndefined()
+  for (const field of fields) expect(nearest(field, fields)).toBe(field)
 })

@@ -11,7 +11,17 @@ import { drift } from '../../../src/plan/drift.ts'
 import { type ManagedSpec, programFor } from '../../../src/plan/managed-spec.ts'
 import { planGraph } from '../../../src/plan/plan.ts'
 import type { PlannedAutomation, PlanWorld } from '../../../src/plan/world.ts'
-import { agentStep, changed, compiled, edge, nodeOf, oneAgent, triageAndEscalate } from '../../kit/graph-documents.ts'
+import {
+  agentStep,
+  changed,
+  compiled,
+  documentOf,
+  edge,
+  manual,
+  nodeOf,
+  oneAgent,
+  triageAndEscalate,
+} from '../../kit/graph-documents.ts'
 
 const graph = { name: 'triage', uid: 'graph-uid', namespace: 'team' }
 
@@ -172,6 +182,23 @@ describe('planGraph', () => {
 })
 
 describe('blockers', () => {
+  it('are a plan that the API takes, also where everything is missing that a graph can name', () => {
+    const ids = Array.from({ length: 99 }, (_, number) => `step-${number}`)
+    const edges = ids.map((id, number) => edge(number === 0 ? 'starts' : 'then', ids[number - 1] ?? 'by-hand', id))
+    const document = documentOf([manual(), ...ids.map((id) => agentStep(id))], edges)
+    const spec = planGraph(compiled(triageAndEscalate()), world()).automation
+    const automation = { ...applied(spec), controllerUid: 'another' }
+    const nothing = { graph, revision: 1, environment: undefined, serviceAccount: undefined, agents: {}, automation }
+    const content = planGraph(compiled(document), nothing)
+    expect(automationGraphPlanSpec.safeParse({ content }).error?.issues).toBeUndefined()
+    expect(content.blockers.map(({ code }) => code).slice(0, 4)).toEqual([
+      'environment_missing',
+      'service_account_missing',
+      'automation_conflict',
+      'agent_missing',
+    ])
+  })
+
   it('[A-144] names everything that is missing, with what to do', () => {
     const content = planGraph(
       compiled(triageAndEscalate()),

@@ -351,6 +351,63 @@ describe('advance', () => {
     expect(advance(inputOf(triage, { sessions }))).toMatchObject({ result: 'cancelled' })
   })
 
+  describe('that is cancelled', () => {
+    const cancelled = 'wrong event'
+    const twins = programOf(
+      step({ id: 'a', kind: 'agent' }),
+      step({ id: 'b', kind: 'agent' }),
+      step({ id: 'after-a', kind: 'agent', after: [{ id: 'a' }] }),
+    )
+    const recorded = { a: running('a'), b: running('b') }
+    const phases = (a: ObservedSession['phase'], b: ObservedSession['phase']) =>
+      new Map<string, ObservedSession>([
+        ['a', { name: nameOf('a'), phase: a }],
+        ['b', { name: nameOf('b'), phase: b }],
+      ])
+
+    it('[A-290] starts nothing, and has what is under way cancelled', () => {
+      const sessions = new Map([...phases('Succeeded', 'Running')])
+      const answer = advance(inputOf(twins, { cancelled, recorded, sessions }))
+      expect(answer).toMatchObject({ sessions: [], cancel: [nameOf('b')], current: 'b' })
+      expect(answer.outcomes).toMatchObject({ a: { kind: 'completed' }, b: { kind: 'running' } })
+      expect(answer.cancellation).toEqual({
+        reason: 'Cancelling',
+        message: 'It is being cancelled by request (wrong event); what is under way is told to end: b.',
+      })
+      expect(answer.result).toBeUndefined()
+    })
+
+    it('is cancelled once all of it has settled, and has no result before', () => {
+      const answer = advance(inputOf(twins, { cancelled, recorded, sessions: phases('Succeeded', 'Cancelled') }))
+      expect(answer).toMatchObject({ result: 'cancelled', cancel: [], cancellation: { reason: 'Cancelled' } })
+      expect(answer.outcomes['after-a']).toBeUndefined()
+      expect(advance(inputOf(twins, { cancelled }))).toMatchObject({ result: 'cancelled', outcomes: {}, sessions: [] })
+    })
+
+    it('[A-291] does not wait for what nobody can know, and names it', () => {
+      const sessions = phases('Indeterminate', 'Cancelled')
+      const answer = advance(inputOf(twins, { cancelled, recorded, sessions }))
+      expect(answer.outcomes.a).toMatchObject({ kind: 'failed', reason: 'outcome_unknown' })
+      expect(answer).toMatchObject({
+        result: 'cancelled',
+        cancellation: {
+          message: 'It was cancelled by request (wrong event). What became of a is not known: look at what was done.',
+        },
+      })
+      const gone = advance(inputOf(twins, { cancelled, recorded, gone: new Set(['a', 'b']) }))
+      expect(gone).toMatchObject({ result: 'cancelled', outcomes: { a: { reason: 'session_deleted' } } })
+    })
+
+    it('what ended by itself before has its own result', () => {
+      const failed = advance(inputOf(twins, { cancelled, recorded, sessions: phases('Failed', 'Cancelled') }))
+      expect(failed).toMatchObject({ result: 'failed', current: 'a', failure: { reason: 'SessionFailed' } })
+      const last = programOf(step({ id: 'a', kind: 'agent' }))
+      const sessions = new Map([['a', succeeded(nameOf('a'), 'done')]])
+      const done = advance(inputOf(last, { cancelled, recorded: { a: running('a') }, sessions }))
+      expect(done).toMatchObject({ result: 'completed', output: contentOf('done') })
+    })
+  })
+
   it('[A-279] an agent target is a program of one step, whatever trigger fires', () => {
     const triggers = [
       { id: 'agent', kind: 'manual' as const },

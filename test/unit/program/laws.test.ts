@@ -140,6 +140,8 @@ const mixed = fc.oneof(
 )
 const mixedText = fc.oneof({ weight: 8, arbitrary: answerText }, { weight: 1, arbitrary: fc.constant('no JSON') })
 const runs = { numRuns: 300 }
+/** With what the work of a cancelled program may end, a failure of its own apart. */
+const givenUp = ['cancelled', 'outcome_unknown', 'session_deleted']
 
 describe('laws of a running program', () => {
   it('[A-301] it is idempotent: looking again changes nothing and wants nothing new', () => {
@@ -236,6 +238,41 @@ describe('laws of a running program', () => {
             for (const predecessor of earlier) expect(terminal).toContain(outcomes[predecessor.id]?.kind)
           }
         })
+      }),
+      runs,
+    )
+  })
+
+  it('[A-290] [A-292] whenever it is cancelled, nothing more starts, and it ends when what is under way has ended', () => {
+    fc.assert(
+      fc.property(scenarios(mixed, mixedText), choices, fc.nat(8), (scenario, order, passes) => {
+        const world = worldOf(scenario)
+        let seen = 0
+        const watch = (answer: Advance, before: Record<string, StepOutcome>) => {
+          if (world.cancelled !== undefined) {
+            expect([answer.sessions, answer.load, answer.parse]).toEqual([[], [], []])
+            for (const id of Object.keys(answer.outcomes))
+              expect([...world.sessions.keys(), ...Object.keys(before)]).toContain(id)
+            const open = Object.values(answer.outcomes).filter(({ kind }) => !terminal.includes(kind))
+            expect(answer.cancel).toEqual(expect.arrayContaining(open.map(({ session }) => session)))
+            expect(answer.result === undefined).toBe(open.length > 0)
+          } else expect(answer.cancel).toEqual([])
+          for (const [id, outcome] of Object.entries(before)) {
+            if (terminal.includes(outcome.kind)) expect(answer.outcomes[id]).toEqual(outcome)
+          }
+          seen += 1
+          if (seen > passes) world.cancelled = 'enough'
+        }
+        const first = runToEnd(world, order, watch)
+        if (world.cancelled === undefined) return
+        const end = first.result === undefined ? runToEnd(world, order, watch) : first
+        const outcomes = Object.values(end.outcomes)
+        const hasFailed = outcomes.some(({ kind, reason }) => kind === 'failed' && !givenUp.includes(reason ?? ''))
+        const isComplete =
+          outcomes.length === scenario.program.steps.length && !outcomes.some(({ kind }) => kind === 'failed')
+        expect(end.result).toBe(hasFailed ? 'failed' : isComplete ? 'completed' : 'cancelled')
+        world.carryOut(end)
+        expect(world.look()).toMatchObject({ outcomes: end.outcomes, result: end.result, sessions: [], cancel: [] })
       }),
       runs,
     )

@@ -49,8 +49,11 @@ export class World {
   readonly sessions = new Map<string, ObservedSession>()
   readonly program: Program
   recorded: Record<string, StepOutcome> = {}
+  /** Why the program is to end; undefined while it is not. */
+  cancelled: string | undefined
   readonly #event: ReadonlyJson | undefined
   readonly #endOf: (step: string) => Omit<ObservedSession, 'name'>
+  readonly #asked = new Set<string>()
   #time = now.getTime()
 
   constructor(program: Program, endOf: (step: string) => Omit<ObservedSession, 'name'>, event?: ReadonlyJson) {
@@ -75,6 +78,7 @@ export class World {
         parsed,
         contents,
         now: new Date(this.#time),
+        cancelled: this.cancelled,
       })
       const answer = advance(input)
       if (answer.load.length === 0 && answer.parse.length === 0) return answer
@@ -98,6 +102,7 @@ export class World {
       if (there !== undefined && there.name !== name) throw new Error(`${id} has two Sessions`)
       if (there === undefined) this.sessions.set(id, { name })
     }
+    for (const name of answer.cancel) this.#asked.add(name)
     if (crash === 'none') this.recorded = answer.outcomes
     this.#time += 1000
   }
@@ -105,7 +110,8 @@ export class World {
   /** The Session of a step ends. */
   settle(id: string): void {
     const session = this.sessions.get(id)
-    const end = this.#endOf(id)
+    const isAsked = session !== undefined && this.#asked.has(session.name)
+    const end: Omit<ObservedSession, 'name'> = isAsked ? { phase: 'Cancelled' } : this.#endOf(id)
     const { output } = end
     // What is not inline the gateway has stored.
     if (session === undefined) throw new Error(`${id} has no Session`)

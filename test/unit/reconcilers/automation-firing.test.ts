@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AutomationFiring, AutomationFiringStatus } from '../../../src/api/automation-firing.ts'
-import { labels } from '../../../src/api/labels.ts'
+import { annotations, labels, settleFinalizer } from '../../../src/api/labels.ts'
 import type { Session } from '../../../src/api/session.ts'
 import { digestBytes } from '../../../src/lib/digest.ts'
 import type { KubeObject } from '../../../src/lib/object.ts'
@@ -76,6 +76,13 @@ async function admitted(given: ContextGiven = {}): Promise<AutomationFiringStatu
   return status
 }
 
+/** A firing as it is once its Automation has it. */
+function claimed(given: Parameters<typeof aFiring>[0] = {}): AutomationFiring {
+  const own = { [labels.managedBy]: 'graphwright', [labels.automation]: 'triage' }
+  const metadata = { labels: own, ownerReferences: [ownedBy(automation)], finalizers: [settleFinalizer] }
+  return aFiring({ ...given, metadata: { ...metadata, ...given.metadata } })
+}
+
 const without = (...kinds: string[]) => world.filter(({ kind }) => !kinds.includes(kind))
 
 function sessionOf(firing: AutomationFiring, session: Session, status: Session['status']): Session {
@@ -94,11 +101,16 @@ describe('a new firing', () => {
           name: 'triage-manual-1',
           labels: { [labels.automation]: 'triage', [labels.graph]: 'triage', [labels.managedBy]: 'graphwright' },
           ownerReferences: [{ kind: 'Automation', uid: 'uid-of-triage', controller: true }],
+          finalizers: [settleFinalizer],
         },
       },
     ])
     const owned = aFiring({
-      metadata: { labels: apply?.[0]?.metadata.labels ?? {}, ownerReferences: [ownedBy(graphed)] },
+      metadata: {
+        labels: apply?.[0]?.metadata.labels ?? {},
+        ownerReferences: [ownedBy(graphed)],
+        finalizers: [settleFinalizer],
+      },
     })
     expect((await reconcile(owned, { cached: [graphed, ...without('Automation')] })).apply).toBeUndefined()
   })
@@ -194,7 +206,7 @@ describe('a new firing', () => {
 
 describe('an admitted firing', () => {
   it('[A-280] creates the Session of its first step from what was frozen, then records it', async () => {
-    const firing = aFiring({ spec: { event: { n: 1 } }, status: await admitted() })
+    const firing = claimed({ spec: { event: { n: 1 } }, status: await admitted() })
     const edited = anEnvironment({ spec: { image: 'edited:9' } })
     const { create, status, events } = await reconcile(firing, { cached: [edited, ...without('Environment')] })
     expect(create).toHaveLength(1)
@@ -215,21 +227,21 @@ describe('an admitted firing', () => {
   })
 
   it('[A-301] wants the very same Session after a crash', async () => {
-    const firing = aFiring({ status: await admitted() })
+    const firing = claimed({ status: await admitted() })
     const first = await reconcile(firing)
     const second = await reconcile(firing, { now: new Date('2026-11-30T13:00:00Z') })
     expect(second.create).toEqual(first.create)
   })
 
   it('reads the Automation live before the first effect', async () => {
-    const firing = aFiring({ status: await admitted() })
+    const firing = claimed({ status: await admitted() })
     const settledLong = anAutomation({ status: { state: 'Active', observedGeneration: 1, active: [] } })
     const live = [settledLong, ...without('Automation')]
     await expect(reconcile(firing, { live })).rejects.toMatchObject({ reason: 'NotStarted' })
   })
 
   it('[A-163] refuses a Session once the Environment is gone, and does not believe the cache alone', async () => {
-    const firing = aFiring({ status: await admitted() })
+    const firing = claimed({ status: await admitted() })
     const gone = without('Environment')
     const { status, create } = await reconcile(firing, { cached: gone })
     expect(create).toEqual([])
@@ -245,16 +257,16 @@ describe('an admitted firing', () => {
   })
 
   it('[A-300] refuses a Session once the ServiceAccount is another', async () => {
-    const firing = aFiring({ status: await admitted() })
+    const firing = claimed({ status: await admitted() })
     const other = { ...serviceAccount, metadata: { ...serviceAccount.metadata, uid: 'uid-of-another' } }
     const { status } = await reconcile(firing, { cached: [other, ...without('ServiceAccount')] })
     expect(status).toMatchObject({ phase: 'Failed', reason: 'ServiceAccountMissing' })
   })
 
   async function underWay(session: Session['status']) {
-    const fresh = aFiring({ status: await admitted() })
+    const fresh = claimed({ status: await admitted() })
     const { create, status } = await reconcile(fresh)
-    const firing = aFiring({ ...(status !== undefined && { status }) })
+    const firing = claimed({ ...(status !== undefined && { status }) })
     return { firing, cached: [...world, sessionOf(firing, create?.[0] as Session, session)] }
   }
 
@@ -271,8 +283,8 @@ describe('an admitted firing', () => {
     expect(status?.reason).toBeUndefined()
     expect(status?.step).toBeUndefined()
     expect(events).toMatchObject([{ type: 'Normal', reason: 'Succeeded' }])
-    const ended = aFiring({ ...(status !== undefined && { status }) })
-    expect(await reconcile(ended, { cached })).toEqual({})
+    const ended = claimed({ ...(status !== undefined && { status }) })
+    expect(await reconcile(ended, { cached })).toEqual({ annotate: [], finalized: true })
   })
 
   it('shows the cause of the failed step in its column', async () => {
@@ -307,7 +319,7 @@ describe('an admitted firing', () => {
   })
 
   it('[N-175] is closed when nothing of it has moved for more than 25 hours, also where nobody knows', async () => {
-    const before = { ...aFiring(), status: await admitted() }
+    const before = claimed({ status: await admitted() })
     const started = { ...before, status: (await reconcile(before)).status } as AutomationFiring
     const [created] = (await reconcile(before)).create as Session[]
     const indeterminate = { phase: 'Indeterminate', reason: 'ResultMissing' } as Session['status']
@@ -330,10 +342,21 @@ describe('an admitted firing', () => {
     const { digest } = aProgram().spec
     const admission = { ...(await admitted()).admission, program: { name: 'triage-program', digest } }
     const { agent: _, ...rest } = admission
-    const firing = { ...aFiring(), status: { phase: 'Running', admission: rest } } as AutomationFiring
+    const firing = claimed({ status: { phase: 'Running', admission: rest } as AutomationFiring['status'] })
     await expect(reconcile(firing)).rejects.toMatchObject({ reason: 'ProgramMissing', afterMillis: 25 * 3_600_000 + 1 })
     const now = new Date(Date.parse(rest.admittedAt ?? '') + 26 * 3_600_000)
     expect((await reconcile(firing, { now })).status).toMatchObject({ reason: 'Interrupted' })
+  })
+
+  it('does not take the Session of another firing for its own, whatever that is made to say', async () => {
+    const { firing, cached } = await underWay({ phase: 'Running' })
+    const own = cached.at(-1) as Session
+    const theirs = { phase: 'Succeeded', output: inlineContent('theirs') } as const
+    const borrowed = structuredClone(sessionOf(firing, own, theirs)) as Session
+    borrowed.metadata.name = 'of-another'
+    borrowed.spec.firing.uid = 'uid-of-another'
+    const { status } = await reconcile(firing, { cached: [...cached, borrowed] })
+    expect(status).toMatchObject({ phase: 'Running', steps: { agent: { kind: 'running' } } })
   })
 
   it('a Session that the cache does not show is looked for before it counts as deleted', async () => {
@@ -356,9 +379,9 @@ describe('an admitted firing', () => {
     const target = { program: { name: program.metadata.name, digest: program.spec.digest } }
     const graphed = anAutomation({ spec: { target }, status: structuredClone(active) as never })
     const cached = [graphed, program, ...without('Automation')]
-    const fresh = aFiring({ status: await admitted({ cached }) })
+    const fresh = claimed({ status: await admitted({ cached }) })
     const { create, status } = await reconcile(fresh, { cached })
-    const firing = aFiring({ ...(status !== undefined && { status }) })
+    const firing = claimed({ ...(status !== undefined && { status }) })
     const large = JSON.stringify('x'.repeat(9000))
     const output = { digest: digestBytes(large), size: large.length }
     const seen = [...cached, sessionOf(firing, create?.[0] as Session, { phase: 'Succeeded', output })]
@@ -372,22 +395,157 @@ describe('an admitted firing', () => {
   })
 })
 
+describe('a firing that is to end', () => {
+  const asked = { [annotations.cancelRequested]: 'wrong event' }
+  const why = 'by request (wrong event)'
+
+  it('[A-290] ends Cancelled without a Session where nothing was started for it', async () => {
+    const { status, create, finalized } = await reconcile(claimed({ metadata: { annotations: asked } }))
+    expect(create).toBeUndefined()
+    expect(status).toMatchObject({
+      phase: 'Cancelled',
+      reason: 'Cancelled',
+      result: 'cancelled',
+      message: `It was cancelled ${why} before anything was started for it.`,
+      conditions: [{ type: 'Succeeded', status: 'False', reason: 'Cancelled' }],
+    })
+    expect(finalized).toBe(true)
+  })
+
+  it('ends without a Session where it was admitted and no step had started', async () => {
+    const firing = claimed({ metadata: { annotations: asked }, status: await admitted() })
+    const { status, create } = await reconcile(firing)
+    expect(create).toEqual([])
+    expect(status).toMatchObject({ phase: 'Cancelled', result: 'cancelled', message: `It was cancelled ${why}.` })
+  })
+
+  async function underWay(session: Session['status'], metadata: Parameters<typeof aFiring>[0] = {}) {
+    const { create, status } = await reconcile(claimed({ status: await admitted() }))
+    const firing = claimed({ ...metadata, ...(status !== undefined && { status }) })
+    const made = sessionOf(firing, create?.[0] as Session, session)
+    return { firing, made, cached: [...world, made] }
+  }
+
+  it('[A-290] has its Sessions end, and says what it waits for', async () => {
+    const { firing, made, cached } = await underWay({ phase: 'Running' }, { metadata: { annotations: asked } })
+    const { status, annotate, finalized, create } = await reconcile(firing, { cached })
+    expect(annotate).toMatchObject([
+      {
+        ref: { kind: 'Session', name: made.metadata.name },
+        annotations: { [annotations.cancelRequested]: 'wrong event' },
+      },
+    ])
+    expect([create, finalized]).toEqual([[], undefined])
+    expect(status).toMatchObject({
+      phase: 'Running',
+      reason: 'Cancelling',
+      message: `It is being cancelled ${why}; what is under way is told to end: agent.`,
+      steps: { agent: { kind: 'running' } },
+    })
+  })
+
+  it('to delete it is to cancel it, also without its program', async () => {
+    const deleted = { metadata: { deletionTimestamp: '2026-11-30T12:00:04Z' } }
+    const { firing, cached } = await underWay({ phase: 'Running' }, deleted)
+    const { annotate, apply } = await reconcile(firing, { cached })
+    expect(annotate).toMatchObject([{ annotations: { [annotations.cancelRequested]: 'the firing was deleted' } }])
+    expect(apply).toBeUndefined()
+
+    const { admission, ...rest } = firing.status ?? {}
+    const { agent: _, ...frozen } = admission ?? {}
+    const program = { name: 'gone', digest: `sha256:${'0'.repeat(64)}` }
+    const graphed = claimed({ ...deleted, status: { ...rest, admission: { ...frozen, program } } as never })
+    const { status, finalized } = await reconcile(graphed, {
+      cached: [...without('Automation'), { ...(cached.at(-1) as Session), status: { phase: 'Cancelled' } } as Session],
+    })
+    expect(status).toMatchObject({ phase: 'Cancelled', steps: { agent: { kind: 'failed', reason: 'cancelled' } } })
+    expect(finalized).toBe(true)
+  })
+
+  it('[A-291] does not wait for what nobody can know, and says so', async () => {
+    const lost = { phase: 'Indeterminate', message: 'the node was lost' } as const
+    const { firing, cached } = await underWay(lost, { metadata: { annotations: asked } })
+    const { status, annotate } = await reconcile(firing, { cached })
+    expect(annotate).toEqual([])
+    expect(status).toMatchObject({
+      phase: 'Cancelled',
+      result: 'cancelled',
+      message: `It was cancelled ${why}. What became of agent is not known: look at what was done.`,
+      steps: { agent: { kind: 'failed', reason: 'outcome_unknown', message: 'the node was lost' } },
+    })
+  })
+
+  it('a Session that no cache shows yet is not left behind', async () => {
+    const { firing, made } = await underWay({ phase: 'Pending' }, { metadata: { annotations: asked } })
+    const { steps: _, ...unrecorded } = firing.status ?? {}
+    const { status, annotate } = await reconcile(
+      { ...firing, status: unrecorded },
+      { cached: world, live: [...world, made] },
+    )
+    expect(annotate).toMatchObject([{ ref: { name: made.metadata.name } }])
+    expect(status?.phase).toBe('Running')
+  })
+
+  it('what ended by itself first has its own result', async () => {
+    const done = { phase: 'Succeeded', output: inlineContent('done') } as const
+    const { firing, cached } = await underWay(done, { metadata: { annotations: asked } })
+    expect((await reconcile(firing, { cached })).status).toMatchObject({ phase: 'Succeeded', result: 'completed' })
+    const failure = { phase: 'Failed', reason: 'OOMKilled' } as const
+    const failed = await underWay(failure, { metadata: { annotations: asked } })
+    const { status } = await reconcile(failed.firing, { cached: failed.cached })
+    expect(status).toMatchObject({ phase: 'Failed', reason: 'OOMKilled', result: 'failed' })
+  })
+
+  it('has a Session end that was made for it after it had settled, and is kept until then', async () => {
+    const { made } = await underWay({ phase: 'Running' })
+    const settled = claimed({ status: { phase: 'Cancelled', result: 'cancelled' } })
+    const first = await reconcile(settled, { cached: [...world, made] })
+    expect(first).toMatchObject({ annotate: [{ ref: { name: made.metadata.name } }], finalized: false })
+    const ended = { ...made, status: { phase: 'Cancelled' as const } }
+    expect(await reconcile(settled, { cached: [...world, ended] })).toEqual({ annotate: [], finalized: true })
+  })
+
+  it('goes at once where people insist', async () => {
+    const insisted = { deletionTimestamp: '2026-11-30T12:00:04Z', annotations: { [annotations.forceDelete]: '' } }
+    const { firing, cached } = await underWay({ phase: 'Running' }, { metadata: insisted })
+    expect(await reconcile(firing, { cached })).toEqual({ finalized: true })
+    const alive = await underWay({ phase: 'Running' }, { metadata: { annotations: { [annotations.forceDelete]: '' } } })
+    expect((await reconcile(alive.firing, { cached: alive.cached })).finalized).toBeUndefined()
+  })
+
+  it('needs no finalizer where no agent works for it', async () => {
+    const program = aProgram()
+    program.spec.program.steps = [{ id: 'd', kind: 'decision', after: [{ id: 'by-hand' }] }]
+    const target = { program: { name: program.metadata.name, digest: program.spec.digest } }
+    const graphed = anAutomation({ spec: { target }, status: structuredClone(active) as never })
+    const { apply } = await reconcile(aFiring(), { cached: [graphed, program, ...without('Automation')] })
+    expect(apply?.[0]?.metadata.finalizers).toBeUndefined()
+  })
+
+  it('gets its finalizer before its first Session, whatever its Automation was when it was claimed', async () => {
+    const firing = claimed({ metadata: { finalizers: [] }, status: await admitted() })
+    expect(await reconcile(firing)).toEqual({
+      apply: [expect.objectContaining({ metadata: expect.objectContaining({ finalizers: [settleFinalizer] }) })],
+    })
+  })
+})
+
 describe('the columns of a firing whose pass failed', () => {
   const rules = { ready: 'Succeeded', summarize: summarizeFiring as never } as const
   const now = new Date('2026-11-30T12:00:05Z')
 
   it('show what is waited for, and go back when that is over', async () => {
-    const firing = aFiring({ status: await admitted() })
+    const firing = claimed({ status: await admitted() })
     const failure = { kind: 'waiting', reason: 'ContentUnavailable', message: 'The gateway is away.' } as const
     const waiting = statusOfFailure(firing as never, failure, rules, now)
     expect(waiting).toMatchObject({ phase: 'Waiting', reason: 'ContentUnavailable', message: 'The gateway is away.' })
-    const { status } = await reconcile(aFiring({ status: waiting as AutomationFiringStatus }))
+    const { status } = await reconcile(claimed({ status: waiting as AutomationFiringStatus }))
     expect(status?.phase).toBe('Running')
     expect(status?.reason).toBeUndefined()
   })
 
   it('show a verdict that the runtime came to', async () => {
-    const firing = aFiring({ status: await admitted() })
+    const firing = claimed({ status: await admitted() })
     const failure = { kind: 'stalled', reason: 'NameConflict', message: 'Session x exists already.' } as const
     expect(statusOfFailure(firing as never, failure, rules, now)).toMatchObject({
       phase: 'Failed',

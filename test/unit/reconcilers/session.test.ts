@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { labels } from '../../../src/api/labels.ts'
+import { annotations, labels } from '../../../src/api/labels.ts'
 import type { Run, RunStatus } from '../../../src/api/run.ts'
 import type { Session } from '../../../src/api/session.ts'
 import { childName } from '../../../src/lib/names.ts'
 import { ownedBy } from '../../../src/lib/owner-references.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
 import { reconcileSession } from '../../../src/reconcilers/session.ts'
-import { aRun, aSession, inlineContent } from '../../kit/builders.ts'
+import { aRun, aSession, createdAt, inlineContent } from '../../kit/builders.ts'
 import { lintStatus } from '../../kit/lint-status.ts'
 import { type ContextGiven, reconcileContext } from '../../kit/reconcile-context.ts'
 
@@ -28,6 +28,19 @@ function runOf(status?: RunStatus): Run {
 }
 
 describe('a Session', () => {
+  it('does not take the Run of another Session for its own, whatever that is made to say', async () => {
+    const { metadata } = runOf()
+    const borrowed = aRun({
+      name: 'of-another',
+      metadata: { ownerReferences: metadata.ownerReferences ?? [] },
+      spec: { session: { name: 'triage-session', uid: 'uid-of-another' } },
+      status: { phase: 'Succeeded', output: inlineContent('theirs') },
+    })
+    const { status } = await reconcile(started, { cached: [borrowed], live: [runOf({ phase: 'Running' })] })
+    expect(status).toMatchObject({ phase: 'Running' })
+    expect(status?.output).toBeUndefined()
+  })
+
   it('[A-280] makes its first Run, whose name follows from firing, step, item, attempt and number', async () => {
     const own = { [labels.firing]: 'triage-manual-1', [labels.step]: 'triage', 'argocd.argoproj.io/instance': 'x' }
     const labelled = aSession({ metadata: { labels: own } })
@@ -84,7 +97,7 @@ describe('a Session', () => {
     const { status } = await reconcile(unknown, { cached: [runOf({ phase: 'Succeeded' })] })
     expect(status?.phase).toBe('Succeeded')
     const settled = aSession({ status: { phase: 'Failed', runs: 1 } })
-    expect(await reconcile(settled, { cached: [runOf({ phase: 'Succeeded' })] })).toEqual({})
+    expect(await reconcile(settled, { cached: [runOf({ phase: 'Succeeded' })] })).toEqual({ annotate: [] })
   })
 
   it('a Run that was deleted fails it; one that the cache lacks is looked for', async () => {
@@ -93,5 +106,35 @@ describe('a Session', () => {
     expect(status).toMatchObject({ phase: 'Failed', reason: 'RunDeleted' })
     const found = await reconcile(started, { cached: [], live: [runOf({ phase: 'Running' })] })
     expect(found.status).toMatchObject({ phase: 'Running' })
+  })
+
+  describe('that is to end', () => {
+    const asked = { annotations: { [annotations.cancelRequested]: 'wrong event' } }
+    const request = { annotations: asked.annotations, ref: { kind: 'Run', name: runName } }
+
+    it('[A-290] hands that on to its Run, and shows what it comes to', async () => {
+      const running = aSession({ metadata: asked, status: { phase: 'Running', runs: 1 } })
+      const { annotate, status } = await reconcile(running, { cached: [runOf({ phase: 'Running' })] })
+      expect(annotate).toMatchObject([request])
+      expect(status).toMatchObject({ phase: 'Running' })
+      const over = runOf({ phase: 'Succeeded', settledAt: createdAt, output: inlineContent('done') })
+      const ended = await reconcile(running, { cached: [over] })
+      expect(ended).toMatchObject({ annotate: [], status: { phase: 'Succeeded' } })
+    })
+
+    it('makes no Run, unless one was made before that no cache shows', async () => {
+      const fresh = aSession({ metadata: asked })
+      const { create, status } = await reconcile(fresh)
+      expect(create).toBeUndefined()
+      expect(status).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled', runs: 0 })
+      const { annotate, status: shown } = await reconcile(fresh, { cached: [], live: [runOf({ phase: 'Pending' })] })
+      expect(annotate).toMatchObject([request])
+      expect(shown).toMatchObject({ phase: 'Pending' })
+    })
+
+    it('has a Run end that appears after it has settled', async () => {
+      const settled = aSession({ metadata: asked, status: { phase: 'Cancelled', runs: 0 } })
+      expect((await reconcile(settled, { cached: [runOf()] })).annotate).toMatchObject([request])
+    })
   })
 })

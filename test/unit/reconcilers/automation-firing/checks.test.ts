@@ -50,6 +50,16 @@ describe('whether a firing starts', () => {
     expect(check(event(256 * 1024 + 1))).toMatchObject({ phase: 'Failed', reason: 'EventTooLarge' })
   })
 
+  it('refuses an event that would not arrive as it was sent, or that nothing can walk through', () => {
+    const deep = JSON.parse('['.repeat(9000) + ']'.repeat(9000))
+    for (const event of [{ id: 2 ** 53 + 2 }, [-(2 ** 63)], deep]) {
+      expect(check({ spec: { event } })).toMatchObject({ phase: 'Failed', reason: 'EventInvalid' })
+    }
+    for (const event of [{ id: 2 ** 53 - 1 }, 0.5, null, false, 'x']) {
+      expect(check({ spec: { event } })).toMatchObject({ kind: 'pending' })
+    }
+  })
+
   it('[A-308] with an idempotency key the name must be the one of user and key', () => {
     const spec = { idempotencyKey: 'monday', requestedBy: 'jane' }
     const name = firingName({ name: 'triage', uid }, 'manual', manualKey('jane', 'monday'))

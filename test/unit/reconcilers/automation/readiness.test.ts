@@ -106,11 +106,6 @@ describe('readiness', () => {
     expect(entries.map((entry) => entry.check)).toEqual(['triggers', 'environment', 'serviceAccount', 'agent'])
   })
 
-  it('[A-011] refuses what this release does not run, and says what to do', () => {
-    const entries = check(world, { history: { succeeded: 3 } })
-    expect(entries).toEqual([{ check: 'history', state: 'Failed', message: expect.stringContaining('remove it') }])
-  })
-
   it('fits into the status, however many pins are gone', () => {
     const pins = Array.from({ length: 100 }, (_, n) => ({
       agent: `agent-${n}`,

@@ -53,7 +53,7 @@ describe('the Job of an incarnation', () => {
       parallelism: 1,
       activeDeadlineSeconds: 60,
       ttlSecondsAfterFinished: 600,
-      template: { spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 120 } },
+      template: { spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 100 } },
     })
     expect(job().spec).not.toHaveProperty('podFailurePolicy')
   })
