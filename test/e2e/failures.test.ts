@@ -211,7 +211,8 @@ function parse(outputSchema: object): Node {
 async function isTold(workspace: Workspace, { metadata, status }: AutomationFiring): Promise<void> {
   const rows = parseTables(await workspace.kubectl('get', 'firing', metadata.name)).get('')
   expect(rows).toEqual([expect.objectContaining({ PHASE: 'Failed', STEP: status?.step, REASON: status?.reason })])
-  expect(await workspace.kubectl('describe', 'firing', metadata.name)).toContain('StepFailed')
+  // Events are written in the background, after what they tell of.
+  await eventually(async () => (await workspace.kubectl('describe', 'firing', metadata.name)).includes('StepFailed'))
   const { code, stdout } = await workspace.graphwright(['trace', metadata.name])
   expect([code, stdout]).toEqual([0, expect.stringContaining(status?.message ?? '')])
   expect(await workspace.lint()).toEqual([])

@@ -151,9 +151,11 @@ describe('triage and escalate, from a file to two answers', () => {
   })
 
   test('kubectl describe shows the events', async () => {
-    const described = await workspace.kubectl('describe', 'firing', incident.metadata.name)
-    const events = described.slice(described.indexOf('\nEvents:'))
-    for (const reason of ['Admitted', 'StepStarted', 'Succeeded']) expect(events).toContain(reason)
+    await eventually(async () => {
+      const described = await workspace.kubectl('describe', 'firing', incident.metadata.name)
+      const events = described.slice(described.indexOf('\nEvents:'))
+      for (const reason of ['Admitted', 'StepStarted', 'Succeeded']) expect(events).toContain(reason)
+    })
     expect(await workspace.kubectl('describe', 'agraph', name)).toMatch(/\nEvents:\n(.*\n)*.*graphwright/)
   })
 
