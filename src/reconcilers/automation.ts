@@ -5,7 +5,7 @@ import {
   maxPendingFirings,
   type ReadinessEntry,
 } from '../api/automation.ts'
-import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
+import type { AutomationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
 import { annotations, settleFinalizer } from '../api/labels.ts'
 import { type KubeObject, keyOf, refOf } from '../lib/object.ts'
@@ -16,11 +16,11 @@ import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import type { Annotated } from '../runtime/result.ts'
 import { describeTriggers } from '../schedule/describe.ts'
 import { dateProblem, describePending, noPendingOccurrence } from '../schedule/once.ts'
+import { firingsOf } from './automation/firings.ts'
 import { readinessOf } from './automation/readiness.ts'
 import { type AutomationState, decideSchedule, type ScheduleDecision } from './automation/schedule.ts'
 import { type Starting, startFirings } from './automation/starting.ts'
 import { runsAgents } from './automation-firing/claim.ts'
-import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
 
 type Seen = DeepReadonly<Automation>
@@ -32,8 +32,8 @@ type Firing = DeepReadonly<AutomationFiring>
  * @param requester user name of this manager, in whose name scheduled firings are made
  */
 export function createAutomationReconciler(requester: string): Reconcile<Automation, AutomationStatus> {
-  return (automation, context) => {
-    const firings = firingsOf(automation, context)
+  return async (automation, context) => {
+    const firings = await firingsOf(automation, context)
     const readiness = readinessEntries(automation, context)
     const state = automation.spec.paused === true ? 'Paused' : readiness.length > 0 ? 'NotReady' : 'Active'
     const schedule = decideSchedule({
@@ -58,13 +58,6 @@ export function createAutomationReconciler(requester: string): Reconcile<Automat
 function withFinalizer(firings: readonly KubeObject[], automation: Seen, { read }: ReconcileContext): KubeObject[] {
   const finalizers = runsAgents(automation, read) ? [settleFinalizer] : []
   return firings.map((firing) => ({ ...firing, metadata: { ...firing.metadata, finalizers } }))
-}
-
-/** Firings that name this Automation: by name, and by UID where they give one. */
-function firingsOf({ metadata }: Seen, { read }: ReconcileContext): readonly Firing[] {
-  return read
-    .byIndex(automationFiring, firingsByAutomation.name, keyOf(metadata))
-    .filter(({ spec: { automation } }) => automation.uid === undefined || automation.uid === metadata.uid)
 }
 
 function readinessEntries(automation: Seen, { read }: ReconcileContext): ReadinessEntry[] {

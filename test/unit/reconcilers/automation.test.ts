@@ -21,3 +21,21 @@ it('a firing that settles, goes or is deleted gives its place back, whatever kee
   const result = await createAutomationReconciler('manager')(anAutomation({ status }), { ...context, read })
   expect(result.status).toMatchObject({ active: listed('runs'), pending: listed('waits') })
 })
+
+it('a firing that another manager has listed keeps its place before it is seen here', async () => {
+  const live = [
+    aFiring({ name: 'runs', status: { phase: 'Running' } }),
+    aFiring({ name: 'ended', status: { phase: 'Succeeded' } }),
+    aFiring({ name: 'made-again', metadata: { uid: 'another' } }),
+    aFiring({ name: 'waits' }),
+  ]
+  const status = { active: listed('runs', 'ended', 'made-again', 'gone'), pending: listed('waits') }
+  const context = reconcileContext({ live })
+  const read = { ...context.read, byIndex: () => [] }
+  const result = await createAutomationReconciler('manager')(
+    anAutomation({ status, spec: { concurrencyPolicy: 'Forbid' } }),
+    { ...context, read },
+  )
+  expect(result.status).toMatchObject({ active: listed('runs') })
+  expect(result.status?.pending?.map(({ name }) => name)).toEqual(['waits'])
+})
