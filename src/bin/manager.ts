@@ -44,8 +44,12 @@ interface Flags {
 /**
  * `graphwright manager`: runs all controllers until it is told to end.
  * @param options.faults for crash tests, which end the process at a write of their choice
+ * @param options.clock what the controllers go by; default the machine's, which certificates and leases always go by
  */
-export async function run(args: readonly string[], options: Pick<ManagerOptions, 'faults'> = {}): Promise<void> {
+export async function run(
+  args: readonly string[],
+  options: Partial<Pick<ManagerOptions, 'faults' | 'clock'>> = {},
+): Promise<void> {
   const flags = parseFlags(args)
   const log = createLogger({ level: flags.logLevel, base: { process: 'manager', version } })
   const shutdown = new Shutdown({ log })
@@ -64,9 +68,9 @@ export async function run(args: readonly string[], options: Pick<ManagerOptions,
     await confirmCertificates(client, caPem, { namespace, clock: systemClock })
   }
   const manager = new Manager({
+    clock: systemClock,
     ...options,
     client,
-    clock: systemClock,
     log,
     metrics,
     events,
