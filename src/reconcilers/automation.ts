@@ -1,5 +1,6 @@
 import {
   type Automation,
+  type AutomationSpec,
   type AutomationStatus,
   automation as automationKind,
   maxPendingFirings,
@@ -19,7 +20,7 @@ import { dateProblem, describePending, noPendingOccurrence } from '../schedule/o
 import { firingsOf } from './automation/firings.ts'
 import { readinessOf } from './automation/readiness.ts'
 import { type AutomationState, decideSchedule, type ScheduleDecision } from './automation/schedule.ts'
-import { type Starting, startFirings } from './automation/starting.ts'
+import { crowdedPending, type Starting, startFirings } from './automation/starting.ts'
 import { runsAgents } from './automation-firing/claim.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
 
@@ -36,16 +37,20 @@ export function createAutomationReconciler(requester: string): Reconcile<Automat
     const firings = await firingsOf(automation, context)
     const readiness = readinessEntries(automation, context)
     const state = automation.spec.paused === true ? 'Paused' : readiness.length > 0 ? 'NotReady' : 'Active'
+    const before = listed(automation, firings)
     const schedule = decideSchedule({
       automation,
       state,
       firings: firings.filter(({ spec }) => spec.trigger === 'schedule'),
       specChangedAt: specChangedAt(automation, context),
+      isCrowded: before.pending.length >= crowdedPending,
       requester,
       now: context.now,
     })
     if (schedule.create.length > 0) return { create: withFinalizer(schedule.create, automation, context) }
-    const starting = start(automation, state, firings, schedule)
+    const { concurrencyPolicy } = automation.spec
+    const starting =
+      state === 'Active' ? start(concurrencyPolicy, before, firings, schedule) : { ...before, cancel: [] }
     return {
       annotate: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
       status: statusOf(automation, { state, readiness, firings, schedule, starting }, context.now),
@@ -75,27 +80,32 @@ function specChangedAt({ metadata }: Seen, { read }: ReconcileContext): Date | u
   return time === undefined ? undefined : new Date(time)
 }
 
-/** Started firings that have not settled, those that wait for their turn, and whom the concurrency policy lets start. */
+/** Firings that the status lists and that have not settled. */
+function listed({ status }: Seen, firings: readonly Firing[]): Pick<Starting, 'active' | 'pending'> {
+  const unsettled = new Set(firings.filter(isUnderWay).map(({ metadata }) => metadata.uid))
+  return {
+    active: (status?.active ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one })),
+    pending: (status?.pending ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one })),
+  }
+}
+
+/** Who starts, of those that are listed and those that are new. */
 function start(
-  { spec, status }: Seen,
-  state: AutomationState,
+  policy: AutomationSpec['concurrencyPolicy'] | undefined,
+  { active, pending }: Pick<Starting, 'active' | 'pending'>,
   firings: readonly Firing[],
   schedule: ScheduleDecision,
 ): Starting {
-  const unsettled = new Map(firings.filter(isUnderWay).map((firing) => [firing.metadata.uid, firing]))
-  const active = (status?.active ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
-  const pending = (status?.pending ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
-  if (state !== 'Active') return { active, pending, cancel: [] }
-  const listed = new Set([...active, ...pending].map(({ uid }) => uid))
-  const byHand = [...unsettled.values()].filter(({ spec: { trigger } }) => trigger !== 'schedule').sort(byAge)
-  const isNew = ({ metadata }: Firing) => metadata.deletionTimestamp === undefined && !listed.has(metadata.uid ?? '')
+  const known = new Set([...active, ...pending].map(({ uid }) => uid))
+  const isNew = (firing: Firing) => isUnderWay(firing) && !known.has(firing.metadata.uid ?? '')
+  const byHand = firings.filter((firing) => firing.spec.trigger !== 'schedule' && isNew(firing)).sort(byAge)
   // What the watermark covers must be listed now; what people made can wait until there is room.
   const room = Math.max(0, maxPendingFirings / 2 - pending.length)
-  const arrived = [...schedule.covered.filter(isNew), ...byHand.filter(isNew).slice(0, room)].map(({ metadata }) => ({
+  const arrived = [...schedule.covered.filter(isNew), ...byHand.slice(0, room)].map(({ metadata }) => ({
     name: metadata.name,
     uid: metadata.uid ?? '',
   }))
-  return startFirings({ policy: spec.concurrencyPolicy, active, pending, arrived })
+  return startFirings({ policy, active, pending, arrived })
 }
 
 /** One that is deleted never settles: it holds no place, though a finalizer of somebody else may keep it for long. */

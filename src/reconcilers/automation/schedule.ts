@@ -23,6 +23,8 @@ export interface ScheduleInput {
   readonly firings: readonly Firing[]
   /** When somebody last changed the spec, by its managedFields. */
   readonly specChangedAt: Date | undefined
+  /** So many firings wait that no more fit: nothing is decided until some have settled. */
+  readonly isCrowded: boolean
   /** Who the firings are requested by: the manager. */
   readonly requester: string
   readonly now: Date
@@ -79,7 +81,10 @@ function decideRecurring(input: ScheduleInput, trigger: Trigger): ScheduleDecisi
   const parsed = parseCron(trigger.cron ?? '', trigger.timezone ?? '')
   if (state !== 'Active' || !parsed.ok) return { ...nothing, status: observed }
   const uncovered = uncoveredFirings(automation, firings, observed.watermark)
-  const isIdle = observed.resumedAt === automation.status?.schedule?.resumedAt && uncovered.length === 0
+  const isSame = observed.resumedAt === automation.status?.schedule?.resumedAt
+  const isIdle = isSame && uncovered.length === 0
+  // A firing that settles looks again.
+  if (isSame && input.isCrowded) return { ...nothing, status: { ...observed, ...(next !== undefined && { next }) } }
   if (isIdle && next !== undefined && Date.parse(next) > now.getTime()) {
     return { ...nothing, status: { ...observed, next }, after: Date.parse(next) - now.getTime() }
   }
