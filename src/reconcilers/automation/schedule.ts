@@ -82,7 +82,8 @@ function decideRecurring(input: ScheduleInput, trigger: Trigger): ScheduleDecisi
   if (state !== 'Active' || !parsed.ok) return { ...nothing, status: observed }
   const uncovered = uncoveredFirings(automation, firings, observed.watermark)
   const isSame = observed.resumedAt === automation.status?.schedule?.resumedAt
-  const isIdle = isSame && uncovered.length === 0
+  // Another jitter moves the next start, though the schedule is the same.
+  const isIdle = isSame && uncovered.length === 0 && isObserved(automation)
   // A firing that settles looks again.
   if (isSame && input.isCrowded) return { ...nothing, status: { ...observed, ...(next !== undefined && { next }) } }
   if (isIdle && next !== undefined && Date.parse(next) > now.getTime()) {
@@ -115,6 +116,10 @@ function decideRecurring(input: ScheduleInput, trigger: Trigger): ScheduleDecisi
     },
     after: nextStart === undefined ? undefined : Math.max(0, nextStart.getTime() - now.getTime()),
   }
+}
+
+function isObserved({ metadata, status }: DeepReadonly<Automation>): boolean {
+  return status?.observedGeneration === metadata.generation
 }
 
 function baselineFor({ metadata }: DeepReadonly<Automation>, { watermark, resumedAt, changedAt }: ScheduleStatus) {

@@ -112,3 +112,17 @@ describe('a schedule whose firings run without end', () => {
     },
   )
 })
+
+it('[A-200] the next start is reckoned anew when the jitter changes', async () => {
+  const trigger = { id: 'tick', kind: 'schedule' as const, cron: '0 * * * *', timezone: 'UTC' }
+  const metadata = { creationTimestamp: '2026-11-30T11:30:00Z' }
+  const context = reconcileContext({ cached, now: new Date('2026-11-30T11:31:00Z') })
+  const read = { ...context.read, byIndex: () => [] }
+  const look = (automation: Automation) => createAutomationReconciler('manager')(automation, { ...context, read })
+  const spread = anAutomation({ metadata, spec: { triggers: [trigger], jitterSeconds: 3600 } })
+  const { status } = await look(spread)
+  expect(status?.next).not.toBe('2026-11-30T12:00:00.000Z')
+  const edited = { ...spread.metadata, generation: 2 }
+  const plain = { ...anAutomation({ spec: { triggers: [trigger] } }), metadata: edited, ...(status && { status }) }
+  expect((await look(plain)).status?.next).toBe('2026-11-30T12:00:00.000Z')
+})
