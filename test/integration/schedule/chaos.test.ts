@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type AutomationSpec, automation } from '../../../src/api/automation.ts'
@@ -257,7 +258,10 @@ describe('one manager that nobody disturbs', () => {
       .filter(({ occurrence }) => occurrence > began)
       .map(({ seenAt, occurrence }) => (seenAt - Date.parse(occurrence)) / time.speed)
     const { n, p50, p99 } = summarize(late)
-    console.log(`200 due at once: seen p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms after the minute (n=${n})`)
+    const load = loadavg()[0]?.toFixed(1)
+    console.log(
+      `200 due at once: seen p50 ${Math.round(p50)} ms, p99 ${Math.round(p99)} ms after the minute (n=${n}, load ${load})`,
+    )
   }, 300_000)
 })
 
