@@ -1,6 +1,7 @@
 import { type Automation, automation } from '../../../src/api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../../../src/api/automation-firing.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
+import { KubeError } from '../../../src/kube/error.ts'
 import { readLines } from '../../../src/kube/lines.ts'
 import type { KubeObject, ResourceType } from '../../../src/lib/object.ts'
 import { eventually } from '../../kit/eventually.ts'
@@ -55,33 +56,56 @@ export class Ledger {
     return [...(this.#skips.get(automation)?.values() ?? [])]
   }
 
-  /** Resolves when everything is written down that has happened by now. Throws if a watch has ended: it may lack some. */
+  /** Resolves when everything is written down that has happened by now. Throws if some of it cannot be. */
   async catchesUp(): Promise<void> {
     for (const type of [automationFiring, automation]) {
       const { items } = await this.#client.list(type as ResourceType<KubeObject>, { namespace: this.#namespace })
       const newest = items.map(({ metadata }) => BigInt(metadata.resourceVersion ?? 0))
-      await eventually(() => newest.every((version) => version <= (this.#versions.get(type.kind) ?? 0n)))
+      await eventually(
+        () => {
+          const version = this.#versions.get(type.kind) ?? 0n
+          return this.#problem !== undefined || newest.every((one) => one <= version)
+        },
+        { timeout: 60_000 },
+      )
     }
     if (this.#problem !== undefined) throw this.#problem
   }
 
   async #watch<T extends KubeObject>(type: ResourceType<T>, note: (object: T) => void): Promise<void> {
     const { resourceVersion } = await this.#client.list(type, { namespace: this.#namespace })
-    const scope = { namespace: this.#namespace, resourceVersion, timeoutSeconds: 3600, signal: this.#stop.signal }
-    const stream = await this.#client.watch(type, scope)
-    this.#watching.push(this.#read(stream, type, note).catch((error) => this.#fail(error)))
+    this.#versions.set(type.kind, BigInt(resourceVersion))
+    const first = await this.#open(type)
+    this.#watching.push(this.#keepReading(first, type, note).catch((error) => this.#fail(error)))
   }
 
-  async #read<T extends KubeObject>(stream: AsyncIterable<Uint8Array>, type: ResourceType<T>, note: (one: T) => void) {
-    for await (const lines of readLines(stream)) {
-      for (const line of lines) {
-        const event = JSON.parse(line) as WatchEvent
-        if (event.type === 'ERROR') throw new Error(`the watch of ${type.kind} broke: ${line}`)
-        if (event.type !== 'BOOKMARK') note(event.object as T)
-        this.#versions.set(type.kind, BigInt(event.object.metadata.resourceVersion ?? 0))
+  /** From where the last one has ended, so that nothing is missed. */
+  #open(type: ResourceType<KubeObject>): Promise<AsyncIterable<Uint8Array>> {
+    const resourceVersion = String(this.#versions.get(type.kind))
+    const scope = { namespace: this.#namespace, resourceVersion, timeoutSeconds: 3600, signal: this.#stop.signal }
+    return this.#client.watch(type, scope)
+  }
+
+  async #keepReading<T extends KubeObject>(
+    first: AsyncIterable<Uint8Array>,
+    type: ResourceType<T>,
+    note: (object: T) => void,
+  ): Promise<void> {
+    for (let stream = first; ; stream = await this.#open(type)) {
+      try {
+        for await (const lines of readLines(stream)) for (const line of lines) this.#hear(line, type, note)
+      } catch (error) {
+        // The server cuts off who is slow.
+        if (!(error instanceof KubeError) || this.#stop.signal.aborted) throw error
       }
     }
-    throw new Error(`the watch of ${type.kind} ended`)
+  }
+
+  #hear<T extends KubeObject>(line: string, type: ResourceType<T>, note: (object: T) => void): void {
+    const event = JSON.parse(line) as WatchEvent
+    if (event.type === 'ERROR') throw new Error(`the watch of ${type.kind} has lost events: ${line}`)
+    if (event.type !== 'BOOKMARK') note(event.object as T)
+    this.#versions.set(type.kind, BigInt(event.object.metadata.resourceVersion ?? 0))
   }
 
   #fail(error: unknown): void {
