@@ -5,7 +5,7 @@ import { installation } from '../api/installation.ts'
 import { kinds } from '../api/kinds.ts'
 import { fieldManagers } from '../api/labels.ts'
 import { gatewayPort, podPaths } from '../api/run-api.ts'
-import { addControllers } from '../controllers/all.ts'
+import { addControllers, type ControllerDependencies } from '../controllers/all.ts'
 import { KubeClient } from '../kube/client.ts'
 import { loadKubeConfig } from '../kube/config.ts'
 import { coreTypes, leaseType, serviceType } from '../kube/core-types.ts'
@@ -48,8 +48,14 @@ interface Flags {
 /**
  * `graphwright manager`: runs all controllers until it is told to end.
  * @param options.faults for crash tests, which end the process at a write of their choice
+ * @param options.clock what the controllers go by; default the machine's, which certificates and leases always go by
+ * @param options.pruning for tests, which cannot wait until names are let go
  */
-export async function run(args: readonly string[], options: Pick<ManagerOptions, 'faults'> = {}): Promise<void> {
+export async function run(
+  args: readonly string[],
+  options: Partial<Pick<ManagerOptions, 'faults' | 'clock'> & Pick<ControllerDependencies, 'pruning'>> = {},
+): Promise<void> {
+  const { pruning, ...managerOptions } = options
   const flags = parseFlags(args)
   const log = createLogger({ level: flags.logLevel, base: { process: 'manager', version } })
   const shutdown = new Shutdown({ log })
@@ -68,9 +74,9 @@ export async function run(args: readonly string[], options: Pick<ManagerOptions,
     await confirmCertificates(client, caPem, { namespace, clock: systemClock })
   }
   const manager = new Manager({
-    ...options,
-    client,
     clock: systemClock,
+    ...managerOptions,
+    client,
     log,
     metrics,
     events,
@@ -95,6 +101,7 @@ export async function run(args: readonly string[], options: Pick<ManagerOptions,
     jobs: await jobSettings(client, flags, caPem),
     operatorNamespace: namespace,
     notices,
+    ...(pruning !== undefined && { pruning }),
   })
   manager.addRunnable('certificates', async (signal) => {
     const onError = (error: unknown) => log.warn({ error }, 'certificates could not be checked, trying again')

@@ -1,11 +1,12 @@
 import {
   type Automation,
+  type AutomationSpec,
   type AutomationStatus,
   automation as automationKind,
   maxPendingFirings,
   type ReadinessEntry,
 } from '../api/automation.ts'
-import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
+import type { AutomationFiring } from '../api/automation-firing.ts'
 import { automationGraph } from '../api/automation-graph.ts'
 import { annotations, settleFinalizer } from '../api/labels.ts'
 import type { Pause } from '../api/pause.ts'
@@ -18,15 +19,15 @@ import type { Notices } from '../runtime/notices.ts'
 import type { Annotated } from '../runtime/result.ts'
 import { describeTriggers } from '../schedule/describe.ts'
 import { dateProblem, describePending, noPendingOccurrence } from '../schedule/once.ts'
+import { firingsOf } from './automation/firings.ts'
 import { type Gate, gateOf, letThrough } from './automation/gate.ts'
 import { tell } from './automation/notice.ts'
 import { judgePause, type Pausing } from './automation/pausing.ts'
 import { decideProbe } from './automation/probe.ts'
 import { readinessOf } from './automation/readiness.ts'
 import { type AutomationState, decideSchedule, type ScheduleDecision } from './automation/schedule.ts'
-import { type Starting, startFirings } from './automation/starting.ts'
+import { crowdedPending, type Starting, startFirings } from './automation/starting.ts'
 import { runsAgents } from './automation-firing/claim.ts'
-import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
 
 type Seen = DeepReadonly<Automation>
@@ -42,27 +43,29 @@ export function createAutomationReconciler(
   requester: string,
   notices?: Notices,
 ): Reconcile<Automation, AutomationStatus> {
-  return (automation, context) => {
+  return async (automation, context) => {
     const { now, read } = context
-    const firings = firingsOf(automation, context)
+    const firings = await firingsOf(automation, context)
     const readiness = readinessEntries(automation, context)
     const judged = judgePause({ automation, firings, readiness, read, now })
     const told = tell(automation, judged.pause, notices)
     const pausing = { ...judged, pause: told.pause }
     const state = stateOf(automation, readiness, pausing.pause)
     const gate = gateOf(automation, readiness, pausing.pause, firings, now)
+    const before = listed(automation, firings)
     const input = {
       automation,
       state,
       firings: firings.filter(({ spec }) => spec.trigger === 'schedule'),
       specChangedAt: specChangedAt(automation, context),
       liftedAt: pausing.liftedAt === undefined ? undefined : new Date(pausing.liftedAt),
+      isCrowded: before.pending.length >= crowdedPending,
       requester,
       now,
     }
     const schedule = gate.kind === 'probing' ? decideProbe({ ...input, ...gate }) : decideSchedule(input)
     if (schedule.create.length > 0) return { create: withFinalizer(schedule.create, automation, context) }
-    const starting = start(automation, gate, firings, schedule)
+    const starting = start(automation.spec.concurrencyPolicy, gate, before, firings, schedule)
     const probe = gate.kind === 'probing' ? gate.probeAt.getTime() - now.getTime() : undefined
     const after = earliest(schedule.after, told.after, probe)
     return {
@@ -93,13 +96,6 @@ function withFinalizer(firings: readonly KubeObject[], automation: Seen, { read 
   return firings.map((firing) => ({ ...firing, metadata: { ...firing.metadata, finalizers } }))
 }
 
-/** Firings that name this Automation: by name, and by UID where they give one. */
-function firingsOf({ metadata }: Seen, { read }: ReconcileContext): readonly Firing[] {
-  return read
-    .byIndex(automationFiring, firingsByAutomation.name, keyOf(metadata))
-    .filter(({ spec: { automation } }) => automation.uid === undefined || automation.uid === metadata.uid)
-}
-
 function readinessEntries(automation: Seen, { read }: ReconcileContext): ReadinessEntry[] {
   const { metadata, spec, status } = automation
   const graphManaged = controllerOf(automation)?.kind === automationGraph.kind
@@ -115,24 +111,37 @@ function specChangedAt({ metadata }: Seen, { read }: ReconcileContext): Date | u
   return time === undefined ? undefined : new Date(time)
 }
 
-/** Started firings that have not settled, those that wait for their turn, and whom the concurrency policy lets start. */
-function start({ spec, status }: Seen, gate: Gate, firings: readonly Firing[], schedule: ScheduleDecision): Starting {
-  const unsettled = new Map(firings.filter(isUnderWay).map((firing) => [firing.metadata.uid, firing]))
-  const active = (status?.active ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
-  const pending = (status?.pending ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one }))
+/** Firings that the status lists and that have not settled. */
+function listed({ status }: Seen, firings: readonly Firing[]): Pick<Starting, 'active' | 'pending'> {
+  const unsettled = new Set(firings.filter(isUnderWay).map(({ metadata }) => metadata.uid))
+  return {
+    active: (status?.active ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one })),
+    pending: (status?.pending ?? []).filter(({ uid }) => unsettled.has(uid)).map((one) => ({ ...one })),
+  }
+}
+
+/** Who starts, of those that are listed and those that are new, as far as the gate is open for them. */
+function start(
+  policy: AutomationSpec['concurrencyPolicy'] | undefined,
+  gate: Gate,
+  { active, pending }: Pick<Starting, 'active' | 'pending'>,
+  firings: readonly Firing[],
+  schedule: ScheduleDecision,
+): Starting {
   if (gate.kind === 'closed') return { active, pending, cancel: [] }
-  const listed = new Set([...active, ...pending].map(({ uid }) => uid))
-  const others = [...unsettled.values()].filter(({ spec: { trigger } }) => trigger !== 'schedule').sort(byAge)
-  const isNew = ({ metadata }: Firing) => metadata.deletionTimestamp === undefined && !listed.has(metadata.uid ?? '')
+  const known = new Set([...active, ...pending].map(({ uid }) => uid))
+  const isNew = (firing: Firing) => isUnderWay(firing) && !known.has(firing.metadata.uid ?? '')
+  const others = firings.filter((firing) => firing.spec.trigger !== 'schedule' && isNew(firing)).sort(byAge)
   // What the watermark covers must be listed now; what people made can wait until there is room.
   const room = Math.max(0, maxPendingFirings / 2 - pending.length)
-  const arrived = [...schedule.covered.filter(isNew), ...others.filter(isNew).slice(0, room)].map(({ metadata }) => ({
+  const arrived = [...schedule.covered.filter(isNew), ...others.slice(0, room)].map(({ metadata }) => ({
     name: metadata.name,
     uid: metadata.uid ?? '',
   }))
   const covered = new Set(schedule.covered.map(({ metadata }) => metadata.uid))
-  const may = letThrough(gate, { pending, arrived }, (uid) => unsettled.get(uid)?.spec.trigger === 'manual')
-  const starting = startFirings({ policy: spec.concurrencyPolicy, active, ...may })
+  const byHand = new Set(firings.filter(({ spec }) => spec.trigger === 'manual').map(({ metadata }) => metadata.uid))
+  const may = letThrough(gate, { pending, arrived }, (uid) => byHand.has(uid))
+  const starting = startFirings({ policy, active, ...may })
   const held = [...pending, ...arrived.filter(({ uid }) => covered.has(uid))].filter(
     ({ uid }) => ![...may.pending, ...may.arrived].some((one) => one.uid === uid),
   )

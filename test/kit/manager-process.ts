@@ -71,6 +71,15 @@ class Life {
     this.#child.kill('SIGKILL')
   }
 
+  /** Stops it where it is, as a node does that has run out of memory; it knows nothing of that when it goes on. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT')
+  }
+
   /** Lets it end as a Deployment would. */
   terminate(): void {
     this.#child.kill('SIGTERM')
@@ -83,6 +92,8 @@ export class ManagerKeeper {
   readonly #settings: ManagerSettings
   readonly #doomOf: (life: number) => Doom | undefined
   #isStopping = false
+  /** Until it resolves, none is started. */
+  #rest: Promise<unknown> = Promise.resolve()
   readonly #running: Promise<void>
   /** Rejects when a manager came to an end that nobody wanted; never resolves. */
   readonly failed: Promise<never>
@@ -131,6 +142,12 @@ export class ManagerKeeper {
     this.lives.at(-1)?.kill()
   }
 
+  /** Kills the manager, and has none until this has happened. */
+  killUntil(returning: Promise<unknown>): void {
+    this.#rest = returning
+    this.kill()
+  }
+
   /** Ends the manager in order. Throws if one of them came to an end that nobody wanted. */
   async stop(): Promise<void> {
     this.#isStopping = true
@@ -139,7 +156,9 @@ export class ManagerKeeper {
   }
 
   async #keep(): Promise<void> {
-    while (!this.#isStopping) {
+    for (;;) {
+      await this.#rest
+      if (this.#isStopping) return
       const life = new Life(this.#settings, this.#doomOf(this.lives.length))
       this.lives.push(life)
       const { signal, code } = await life.ended

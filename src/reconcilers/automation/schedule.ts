@@ -25,6 +25,8 @@ export interface ScheduleInput {
   readonly specChangedAt: Date | undefined
   /** When a pause that the Automation had made itself ended, as far as that is news. */
   readonly liftedAt?: Date | undefined
+  /** So many firings wait that no more fit: nothing is decided until some have settled. */
+  readonly isCrowded: boolean
   /** Who the firings are requested by: the manager. */
   readonly requester: string
   readonly now: Date
@@ -82,7 +84,11 @@ function decideRecurring(input: ScheduleInput, trigger: Trigger): ScheduleDecisi
   const parsed = parseCron(trigger.cron ?? '', trigger.timezone ?? '')
   if (state !== 'Active' || !parsed.ok) return { ...nothing, status: observed }
   const uncovered = uncoveredFirings(automation, firings, observed.watermark)
-  const isIdle = observed.resumedAt === automation.status?.schedule?.resumedAt && uncovered.length === 0
+  const isSame = observed.resumedAt === automation.status?.schedule?.resumedAt
+  // Another jitter moves the next start, though the schedule is the same.
+  const isIdle = isSame && uncovered.length === 0 && isObserved(automation)
+  // A firing that settles looks again.
+  if (isSame && input.isCrowded) return { ...nothing, status: { ...observed, ...(next !== undefined && { next }) } }
   if (isIdle && next !== undefined && Date.parse(next) > now.getTime()) {
     return { ...nothing, status: { ...observed, next }, after: Date.parse(next) - now.getTime() }
   }
@@ -113,6 +119,10 @@ function decideRecurring(input: ScheduleInput, trigger: Trigger): ScheduleDecisi
     },
     after: nextStart === undefined ? undefined : Math.max(0, nextStart.getTime() - now.getTime()),
   }
+}
+
+function isObserved({ metadata, status }: DeepReadonly<Automation>): boolean {
+  return status?.observedGeneration === metadata.generation
 }
 
 export function baselineFor(

@@ -1,4 +1,4 @@
-import { type AutomationSpec, maxActiveFirings, type PendingFiring } from '../../api/automation.ts'
+import { type AutomationSpec, maxActiveFirings, maxPendingFirings, type PendingFiring } from '../../api/automation.ts'
 import type { FiringReference } from '../../api/references.ts'
 
 export interface StartInput {
@@ -17,6 +17,15 @@ export interface Starting {
   /** Started firings that must end before a pending one may start. */
   readonly cancel: readonly FiringReference[]
 }
+
+/** The most that one pass of a schedule makes: what it makes up for, what is on time, and what a pass before has left. */
+const mostAtOnce = 110
+
+/**
+ * While so many wait, a schedule decides nothing: its firings would not fit into the list. What is due stays due, and
+ * counts as missed where that lasts.
+ */
+export const crowdedPending = maxPendingFirings - mostAtOnce
 
 /**
  * Who starts next. The answer takes effect by one compare-and-set on the status of the Automation, so that the

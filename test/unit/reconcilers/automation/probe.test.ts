@@ -24,6 +24,7 @@ function input({ now, probeAt, firings = [], watermark = '12:30', resumedAt, spe
     automation: anAutomation({ spec: { triggers: [trigger] } }),
     state: 'Paused',
     firings: [],
+    isCrowded: false,
     specChangedAt: undefined,
     requester: 'manager',
     now: new Date(at('12:31')),

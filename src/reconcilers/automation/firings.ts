@@ -1,0 +1,32 @@
+import type { Automation } from '../../api/automation.ts'
+import { type AutomationFiring, automationFiring } from '../../api/automation-firing.ts'
+import { keyOf } from '../../lib/object.ts'
+import type { DeepReadonly } from '../../lib/readonly.ts'
+import type { ReconcileContext } from '../../runtime/controller.ts'
+import { firingsByAutomation } from '../automation-firing/index-by-automation.ts'
+
+type Firing = DeepReadonly<AutomationFiring>
+
+/**
+ * Firings of this very Automation: by name, and by UID where they give one. Each kind has a watch of its own, so that one
+ * which another manager made and listed a moment ago may not be cached yet: what is listed and not cached is asked for
+ * live. To take it for gone would free its place, and end it unstarted.
+ */
+export async function firingsOf(
+  { metadata, status }: DeepReadonly<Automation>,
+  { read, live, signal }: ReconcileContext,
+): Promise<readonly Firing[]> {
+  const cached = read
+    .byIndex(automationFiring, firingsByAutomation.name, keyOf(metadata))
+    .filter(({ spec: { automation } }) => automation.uid === undefined || automation.uid === metadata.uid)
+  const known = new Set(cached.map(({ metadata: { uid } }) => uid))
+  const unseen = [...(status?.active ?? []), ...(status?.pending ?? [])].filter(({ uid }) => !known.has(uid))
+  const { namespace = '' } = metadata
+  const found = await Promise.all(
+    unseen.map(async ({ name, uid }) => {
+      const firing = await live.find(automationFiring, { name, namespace }, { signal })
+      return firing?.metadata.uid === uid ? [firing] : []
+    }),
+  )
+  return [...cached, ...found.flat()]
+}
