@@ -38,6 +38,7 @@ function input({ now, probeAt, firings = [], watermark = '12:30', resumedAt, spe
   const automation = anAutomation({ spec: { triggers: [trigger], ...spec }, status: { state: 'Paused', schedule } })
   return {
     automation,
+    isCrowded: false,
     state: 'Paused',
     firings,
     specChangedAt: undefined,
