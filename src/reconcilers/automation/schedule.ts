@@ -65,7 +65,8 @@ export function observe(input: ScheduleInput, trigger: Trigger): ScheduleStatus 
   const before = automation.status?.state
   const isResumed = state === 'Active' && before !== undefined && before !== 'Active'
   // Unpausing changes the spec, and is timestamped even if no manager ran; becoming ready is only seen.
-  const ended = liftedAt ?? (before === 'Paused' ? specChangedAt : undefined) ?? now
+  const isUnpaused = before === 'Paused' && automation.spec.paused === false
+  const ended = liftedAt ?? (isUnpaused ? specChangedAt : undefined) ?? now
   const resumedAt = isResumed ? ended.toISOString() : previous?.resumedAt
   return {
     digest,
