@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 /**
  * Runs everything there is to check and ends with one line for all of it: `N passed, N failed`, with `, N skipped`
@@ -13,6 +13,8 @@ interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  /** What failed, a line each: it stands at the end again, because of a long log often only the end is kept. */
+  readonly failures: readonly string[]
 }
 
 /** The part of vitest's JSON report that is read here. */
@@ -24,9 +26,17 @@ interface Report {
   readonly testResults: readonly {
     readonly name: string
     readonly status: string
-    readonly assertionResults: readonly unknown[]
+    readonly message: string
+    readonly assertionResults: readonly {
+      readonly status: string
+      readonly fullName: string
+      readonly failureMessages: readonly string[]
+    }[]
   }[]
 }
+
+/** How much of a failure's message is told again at the end. */
+const messageLines = 12
 
 const checks: readonly (readonly [string, ...string[]])[] = [
   ['biome', 'check', '--error-on-warnings', '.'],
@@ -42,7 +52,7 @@ function run(command: string, args: readonly string[]): number {
 function runCheck([command, ...args]: readonly [string, ...string[]]): Counts {
   console.log(`\n==> ${command}`)
   const ok = run(command, args) === 0
-  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 }
+  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, failures: ok ? [] : [command] }
 }
 
 function runSuite(suite: string, directory: string): Counts {
@@ -58,7 +68,8 @@ function runSuite(suite: string, directory: string): Counts {
   ])
   const counts = readCounts(file)
   // A crash outside of any test (a failed set-up, an unhandled error) must not pass for a green suite.
-  return status !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts
+  const crashed = status !== 0 && counts.failed === 0
+  return crashed ? { ...counts, failed: 1, failures: [`${suite}: failed outside of any test (see above)`] } : counts
 }
 
 function readCounts(file: string): Counts {
@@ -66,7 +77,7 @@ function readCounts(file: string): Counts {
   try {
     report = JSON.parse(readFileSync(file, 'utf8')) as Report
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 }
+    return { passed: 0, failed: 1, skipped: 0, failures: [`${file} was not written`] }
   }
   const unloaded = report.testResults.filter(
     (result) => result.status === 'failed' && result.assertionResults.length === 0,
@@ -75,17 +86,41 @@ function readCounts(file: string): Counts {
     passed: report.numPassedTests,
     failed: report.numFailedTests + unloaded.length,
     skipped: report.numPendingTests + report.numTodoTests,
+    failures: report.testResults.flatMap(failuresOf),
   }
 }
 
+function failuresOf(result: Report['testResults'][number]): string[] {
+  const file = relative(process.cwd(), result.name)
+  if (result.status === 'failed' && result.assertionResults.length === 0)
+    return [`${file}\n${indented(result.message)}`]
+  return result.assertionResults
+    .filter((test) => test.status === 'failed')
+    .map((test) => `${file}: ${test.fullName}\n${indented(test.failureMessages.join('\n'))}`)
+}
+
+function indented(message: string): string {
+  return message
+    .split('\n')
+    .slice(0, messageLines)
+    .map((line) => `    ${line}`)
+    .join('\n')
+}
+
 function sum(a: Counts, b: Counts): Counts {
-  return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped }
+  return {
+    passed: a.passed + b.passed,
+    failed: a.failed + b.failed,
+    skipped: a.skipped + b.skipped,
+    failures: [...a.failures, ...b.failures],
+  }
 }
 
 const directory = mkdtempSync(join(tmpdir(), 'graphwright-test-'))
 const total = [...checks.map(runCheck), ...suites.map((suite) => runSuite(suite, directory))].reduce(sum)
 rmSync(directory, { recursive: true })
 
+if (total.failures.length > 0) console.log(`\n==> what failed\n${total.failures.join('\n')}`)
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
 process.exit(total.failed === 0 ? 0 : 1)
