@@ -10,6 +10,7 @@ import { stageForFile, tell } from './stage.ts'
 
 const stage = stageForFile()
 const isThorough = process.env.GRAPHWRIGHT_EVERY_WRITE === '1'
+/** How many managers die where not every write is tried. */
 const draws = 10
 /** Stories that run at the same time, each with a manager of its own. */
 const atOnce = 3
@@ -23,24 +24,27 @@ async function dieOnce(doom: Doom): Promise<ToldWrite | undefined> {
   return manager?.lives.length === 1 ? undefined : manager?.lives[0]?.begun.find(({ number }) => number === doom.at)
 }
 
-async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  const waiting = [...items.entries()]
+/** Tells the stories one after the other, `atOnce` at a time, until as many managers as wanted have died. */
+async function dieEach(moments: readonly Doom[], wanted: number): Promise<{ told: number; deaths: ToldWrite[] }> {
+  const waiting = [...moments]
+  const deaths: ToldWrite[] = []
+  let told = 0
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [index, item] = next
-        results[index] = await work(item)
+      for (let next = waiting.shift(); next !== undefined && deaths.length < wanted; next = waiting.shift()) {
+        const death = await dieOnce(next)
+        told++
+        if (death !== undefined) deaths.push(death)
       }
     }),
   )
-  return results
+  return { told, deaths }
 }
 
-function drawn(moments: readonly Doom[]): Doom[] {
+function shuffled<T>(items: readonly T[]): T[] {
   const source = random()
-  const left = [...moments]
-  return Array.from({ length: draws }, () => left.splice(Math.floor(source() * left.length), 1)).flat()
+  const left = [...items]
+  return items.flatMap(() => left.splice(Math.floor(source() * left.length), 1))
 }
 
 describe('a manager that is killed at a write', () => {
@@ -53,15 +57,15 @@ describe('a manager that is killed at a write', () => {
       { at, moment: 'after' },
     ])
     const begin = performance.now()
-    const deaths = await inParallel(isThorough ? moments : drawn(moments), dieOnce)
-    const died = deaths.filter((death) => death !== undefined)
+    const { told, deaths } = await dieEach(shuffled(moments), isThorough ? moments.length : draws)
     const seconds = Math.round((performance.now() - begin) / 1000)
-    console.log(`${deaths.length} stories, ${died.length} kills, ${calm} writes in a calm one, ${seconds} s`)
-    // The last writes of a calm run may be saved where several changes are seen at once.
-    expect(died.length).toBeGreaterThan(deaths.length * 0.8)
+    console.log(`${told} stories, ${deaths.length} kills, ${calm} writes in a calm one, ${seconds} s`)
+    // A manager sees several changes at once and saves a write where the machine is busy: a story may end before the
+    // write it was to die at. Where ten are drawn, another is told instead.
+    expect(deaths.length).toBeGreaterThanOrEqual(isThorough ? moments.length * 0.8 : draws)
     if (!isThorough) return
     const kinds = (writes: readonly ToldWrite[]) => new Set(writes.map(({ verb, kind }) => `${verb} ${kind}`))
-    expect(kinds(died)).toEqual(kinds(managers[0]?.writes ?? []))
+    expect(kinds(deaths)).toEqual(kinds(managers[0]?.writes ?? []))
   }, 1_800_000)
 
   it('[A-301] [A-310] again and again, in every life, still comes to the same end', async () => {
