@@ -3,7 +3,7 @@ SHELL := /bin/sh
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 .DEFAULT_GOAL := help
 
-.PHONY: help demo demo-down test test-unit test-integration test-e2e check crds manifests build image bench node_modules
+.PHONY: help demo demo-down test test-unit test-integration test-e2e check crds manifests golden build image bench node_modules
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ crds: node_modules ## regenerate crds/ from src/api
 
 manifests: node_modules crds ## regenerate manifests/install.yaml from the chart
 	@hack/install-manifest.sh
+
+golden: node_modules ## write down what this release makes of the stories of test/golden
+	@node hack/golden.ts
 
 build: node_modules ## bundle into dist/
 	@node build.ts

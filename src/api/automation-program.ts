@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { type Digest, digestJson } from '../lib/digest.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
 import { conditions, digestField, objectName, observedGeneration } from './fields.ts'
 import { ageColumn, defineKind, frozenSpec } from './kind.ts'
 import { pin, program } from './program.ts'
@@ -11,6 +13,15 @@ export const automationProgramSpec = z.strictObject({
   pins: z.array(pin).max(100).describe('Agent versions the program is bound to.'),
 })
 export type AutomationProgramSpec = z.infer<typeof automationProgramSpec>
+
+/** The digest of a program: what it was made with, and how it is told whether something is missing from it. */
+export function programDigest({
+  formatVersion,
+  program,
+  pins,
+}: DeepReadonly<Pick<AutomationProgramSpec, 'formatVersion' | 'program' | 'pins'>>): Digest {
+  return digestJson({ formatVersion, program, pins })
+}
 
 export const automationProgram = defineKind({
   kind: 'AutomationProgram',

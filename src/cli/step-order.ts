@@ -2,6 +2,7 @@ import type { AutomationFiring } from '../api/automation-firing.ts'
 import { type AutomationProgram, automationProgram } from '../api/automation-program.ts'
 import { isForbidden } from '../kube/error.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { readProgram } from '../program/formats.ts'
 import type { Cluster } from './cluster.ts'
 
 /** Ids of steps in the order of their program; empty where the program cannot be read any more. */
@@ -20,7 +21,8 @@ export function placeOf(id: string, order: StepOrder): number {
 }
 
 export function orderOf(program: DeepReadonly<AutomationProgram> | undefined): StepOrder {
-  return program?.spec.program.steps.map(({ id }) => id) ?? []
+  const known = program && readProgram(program.spec)
+  return known?.kind === 'readable' ? known.program.steps.map(({ id }) => id) : []
 }
 
 /** Finds the order by the program that a firing was admitted with, and reads each program once. */

@@ -1,8 +1,7 @@
 import type { AutomationSpec } from '../api/automation.ts'
-import type { AutomationProgramSpec } from '../api/automation-program.ts'
+import { type AutomationProgramSpec, programDigest } from '../api/automation-program.ts'
 import { formatVersion, type Pin } from '../api/program.ts'
 import type { CompiledGraph } from '../graph/compiled.ts'
-import { digestJson } from '../lib/digest.ts'
 import { programName } from '../lib/names.ts'
 
 /** The fields of an Automation that a graph manages. `paused` is people's and never among them (A-044). */
@@ -16,8 +15,9 @@ export function programFor(
 ): { readonly name: string; readonly spec: AutomationProgramSpec } | undefined {
   if (compiled.target.kind === 'agent') return undefined
   const { program } = compiled.target
-  const digest = digestJson({ formatVersion, program, pins })
-  return { name: programName(graph, digest), spec: { formatVersion, graph, digest, program, pins: [...pins] } }
+  const content = { formatVersion, program, pins: [...pins] }
+  const digest = programDigest(content)
+  return { name: programName(graph, digest), spec: { graph, digest, ...content } }
 }
 
 /** The fields of its Automation that the graph manages. */

@@ -7,6 +7,7 @@ import {
   type AutomationProgram,
   type AutomationProgramSpec,
   automationProgram,
+  programDigest,
 } from '../../src/api/automation-program.ts'
 import { type Environment, type EnvironmentSpec, environment } from '../../src/api/environment.ts'
 import type { Content } from '../../src/api/fields.ts'
@@ -127,8 +128,8 @@ export function aProgram(given: Given<AutomationProgram> = {}): AutomationProgra
   }
   const version = anAgentVersion()
   const pins = [{ agent: 'triager', version: 'triager-v1', digest: version.spec.digest, uid: 'uid-of-triager-v1' }]
-  const digest = digestJson({ formatVersion: 1, program, pins })
-  return build(automationProgram, 'triage-program', { formatVersion: 1, graph: 'triage', digest, program, pins }, given)
+  const spec = { formatVersion: 1, graph: 'triage', program, pins, ...given.spec }
+  return build(automationProgram, 'triage-program', { digest: programDigest(spec), ...spec }, given)
 }
 
 export function anAutomation(given: Given<Automation> = {}): Automation {

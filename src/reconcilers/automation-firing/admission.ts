@@ -1,11 +1,12 @@
 import { agent, agentVersion } from '../../api/agent.ts'
 import { type AgentTarget, automation } from '../../api/automation.ts'
 import type { Admission, EnvironmentSnapshot } from '../../api/automation-firing.ts'
-import { type AutomationProgram, automationProgram } from '../../api/automation-program.ts'
+import { automationProgram } from '../../api/automation-program.ts'
 import { environment } from '../../api/environment.ts'
-import { formatVersion, type Pin } from '../../api/program.ts'
+import type { Pin } from '../../api/program.ts'
 import { serviceAccountType } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { readProgram } from '../../program/formats.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'
 import { checkFiring, type Firing, failed, type Pending, type Rejection, type Target } from './checks.ts'
 
@@ -63,26 +64,18 @@ type Pinned = {
 /** The program that the Automation names, in a format that this manager runs. */
 function pinProgram({ metadata, spec }: Target, entry: string, { read }: ReconcileContext): Pinned | Rejection {
   const target = spec.target.program
-  const program = target && read.get(automationProgram, `${metadata.namespace}/${target.name}`)
-  if (target === undefined || program === undefined || program.spec.digest !== target.digest) {
+  const found = target && read.get(automationProgram, `${metadata.namespace}/${target.name}`)
+  if (target === undefined || found === undefined || found.spec.digest !== target.digest) {
     const message = `The program of Automation ${metadata.name} does not exist any more; apply a new plan of its graph.`
     return failed('ProgramMissing', message)
   }
-  if (!isKnownFormat(program)) return failed('ProgramTooNew', tooNew(program))
-  if (!program.spec.program.entries.some(({ id }) => id === entry)) {
+  const known = readProgram(found.spec)
+  if (known.kind === 'unreadable') return failed(known.reason, known.message)
+  if (!known.program.entries.some(({ id }) => id === entry)) {
     return failed('EntryUnknown', `The program of Automation ${metadata.name} has no trigger ${entry}.`)
   }
   const { name, digest } = target
-  return { kind: 'pinned', target: { program: { name, digest } }, pins: structuredClone(program.spec.pins) as Pin[] }
-}
-
-/** True for a program that this manager can read: it runs the current format and the one before. */
-export function isKnownFormat({ spec }: DeepReadonly<AutomationProgram>): boolean {
-  return spec.formatVersion <= formatVersion && spec.formatVersion >= formatVersion - 1
-}
-
-export function tooNew({ spec }: DeepReadonly<AutomationProgram>): string {
-  return `The program has format ${spec.formatVersion}, which this operator does not run (it runs ${formatVersion}); update the operator.`
+  return { kind: 'pinned', target: { program: { name, digest } }, pins: structuredClone(found.spec.pins) as Pin[] }
 }
 
 /** An agent written into the Automation: the version it names, else the newest published one (A-317). */

@@ -5,6 +5,7 @@ import { labels, managedByValue, settleFinalizer } from '../../api/labels.ts'
 import { type KubeObject, namespaceOf } from '../../lib/object.ts'
 import { controllerOf, ownedBy } from '../../lib/owner-references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { readProgram } from '../../program/formats.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'
 import type { Reader } from '../../runtime/result.ts'
 import type { Firing } from './checks.ts'
@@ -61,8 +62,9 @@ export function runsAgents({ metadata, spec }: Found, read: Reader): boolean {
   return spec.target.agent !== undefined || hasAgents(`${metadata.namespace}/${spec.target.program?.name}`, read)
 }
 
-/** A program that is not known may have some. */
+/** A program that is not known, or cannot be read, may have some. */
 function hasAgents(program: string, read: Reader): boolean {
   const found = read.get(automationProgram, program)
-  return found === undefined || found.spec.program.steps.some(({ kind }) => kind === 'agent')
+  const known = found && readProgram(found.spec)
+  return known?.kind !== 'readable' || known.program.steps.some(({ kind }) => kind === 'agent')
 }

@@ -12,13 +12,13 @@ import type { KubeObject, ResourceType } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { type Advance, advance } from '../../program/advance.ts'
 import { programOfAgent } from '../../program/agent-target.ts'
+import { readProgram } from '../../program/formats.ts'
 import type { AdvanceInput, ObservedSession, ParseResult } from '../../program/input.ts'
 import { ContentStoreError } from '../../runtime/content-client.ts'
 import type { ContentStore } from '../../runtime/content-store.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'
 import { Wait } from '../../runtime/result.ts'
 import type { SchemaValidator } from '../../runtime/schema-validator.ts'
-import { isKnownFormat, tooNew } from './admission.ts'
 import { type Firing, isActive } from './checks.ts'
 
 /** What the program of a firing needs beside the cluster. */
@@ -88,7 +88,8 @@ function baseOf(
 
 /**
  * What the end of a firing depends on: its Sessions as the API server has them, because one that was made a moment ago
- * must not be left behind. Without its program they and the recorded steps are all there is to end.
+ * must not be left behind. Without its program they and the recorded steps are all there is to end; that there may have
+ * been more is told by a step that never starts.
  */
 async function gatherAll(
   firing: Firing,
@@ -101,7 +102,7 @@ async function gatherAll(
   const own = items.filter((one) => one.spec.firing.uid === uid)
   const steps = new Set([...Object.keys(firing.status?.steps ?? {}), ...own.map(({ spec }) => spec.step)])
   const known = findProgram(firing, admission, read)
-  const rest: Program = { entries: [], steps: [...steps].map((id) => ({ id, kind: 'agent', after: [] })) }
+  const rest: Program = { entries: [], steps: [...steps, '?'].map((id) => ({ id, kind: 'agent', after: [] })) }
   const program = known.kind === 'known' ? known.program : rest
   return { ...baseOf(firing, admission, program, own, now), cancelled }
 }
@@ -119,8 +120,9 @@ function findProgram({ metadata }: Firing, admission: Frozen, read: ReconcileCon
     const message = 'Its AutomationProgram was deleted; what runs is left alone. Cancel or delete the firing.'
     return { kind: 'unknown', reason: 'ProgramMissing', message }
   }
-  if (!isKnownFormat(found)) return { kind: 'unknown', reason: 'ProgramTooNew', message: tooNew(found) }
-  return { kind: 'known', program: found.spec.program }
+  const known = readProgram(found.spec)
+  if (known.kind === 'readable') return { kind: 'known', program: known.program }
+  return { kind: 'unknown', reason: known.reason, message: `${known.message} What runs is left alone.` }
 }
 
 function observed({ metadata, status }: DeepReadonly<Session>): ObservedSession {

@@ -41,6 +41,8 @@ const classes: Readonly<Record<Exclude<FailureClass, 'Runtime'>, readonly string
     'image_missing',
     'program_missing',
     'program_too_new',
+    'program_too_old',
+    'program_damaged',
   ],
   Request: [
     'automation_not_found',

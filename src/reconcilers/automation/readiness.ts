@@ -5,10 +5,10 @@ import { environment } from '../../api/environment.ts'
 import type { Pin } from '../../api/program.ts'
 import { serviceAccountType } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { readProgram } from '../../program/formats.ts'
 import { conditionOf } from '../../runtime/conditions.ts'
 import type { Reader } from '../../runtime/result.ts'
 import { triggerProblems } from '../../schedule/trigger-rules.ts'
-import { isKnownFormat, tooNew } from '../automation-firing/admission.ts'
 import { imageOf } from '../run/pod-spec.ts'
 
 /** What of an Automation the checks look at. */
@@ -100,7 +100,8 @@ function checkProgramTarget(subject: ReadinessSubject, read: Reader): ReadinessE
   if (found === undefined) {
     return [failed('target', 'The AutomationProgram does not exist any more; apply a new plan of the graph.')]
   }
-  if (!isKnownFormat(found)) return [failed('target', tooNew(found))]
+  const known = readProgram(found.spec)
+  if (known.kind === 'unreadable') return [failed('target', known.message)]
   return found.spec.pins.flatMap((pin) => checkPin(subject.namespace, pin, read))
 }
 

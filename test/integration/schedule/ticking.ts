@@ -11,6 +11,12 @@ import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 import { installCrds } from '../../kit/crds.ts'
 import { eventually } from '../../kit/eventually.ts'
 
+/** A program that is over as soon as it has begun. */
+const nothing = aProgram({
+  name: 'nothing',
+  spec: { program: { entries: [{ id: 'tick', kind: 'schedule' }], steps: [] }, pins: [] },
+})
+
 /** A namespace with Automations that run a program without steps, so that only their schedules are at work. */
 export class Ticking {
   readonly client: KubeClient
@@ -28,8 +34,7 @@ export class Ticking {
     await client.create(unsaved(anEnvironment(), ticking.namespace))
     const account = { name: 'triage', namespace: ticking.namespace }
     await client.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: account })
-    const program = { entries: [{ id: 'tick', kind: 'schedule' as const }], steps: [] }
-    await client.create(unsaved(aProgram({ name: 'nothing', spec: { program, pins: [] } }), ticking.namespace))
+    await client.create(unsaved(nothing, ticking.namespace))
     await client.create(unsaved(aGraph({ name: 'owner' }), ticking.namespace))
     return ticking
   }
@@ -38,13 +43,12 @@ export class Ticking {
   async add(name: string, cron: string, spec: Partial<AutomationSpec> = {}): Promise<Automation> {
     const { client, namespace } = this
     const owner = await client.get(automationGraph, { namespace, name: 'owner' })
-    const digest = aProgram({ name: 'nothing', spec: { program: { entries: [], steps: [] }, pins: [] } }).spec.digest
     const built = anAutomation({
       name,
       metadata: { ownerReferences: [ownedBy(owner)] },
       spec: {
         triggers: [{ id: 'tick', kind: 'schedule', cron, timezone: 'UTC' }],
-        target: { program: { name: 'nothing', digest } },
+        target: { program: { name: nothing.metadata.name, digest: nothing.spec.digest } },
         ...spec,
       },
     })

@@ -32,6 +32,7 @@ function quoted(text: string): string[] {
 
 const sources = [
   ...globSync('src/reconcilers/**/*.ts'),
+  'src/program/formats.ts',
   'src/runtime/outcome.ts',
   'src/runtime/refusals.ts',
   'src/runtime/executor.ts',

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { AutomationFiring, AutomationFiringStatus } from '../../../src/api/automation-firing.ts'
+import type { AutomationProgramSpec } from '../../../src/api/automation-program.ts'
 import { annotations, labels, settleFinalizer } from '../../../src/api/labels.ts'
 import type { Session } from '../../../src/api/session.ts'
-import { digestBytes } from '../../../src/lib/digest.ts'
+import { digestBytes, digestJson } from '../../../src/lib/digest.ts'
 import type { KubeObject } from '../../../src/lib/object.ts'
 import { ownedBy } from '../../../src/lib/owner-references.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
@@ -186,12 +187,18 @@ describe('a new firing', () => {
     expect(status.admission?.agent).toBeUndefined()
   })
 
-  it('fails where the program is of a format from the future', async () => {
-    const program = aProgram({ spec: { formatVersion: 2 } })
+  it.each([
+    ['of a newer operator, whatever is in it', { formatVersion: 2, program: { nodes: {} } as never }, 'ProgramTooNew'],
+    ['of two formats ago', { formatVersion: 0 }, 'ProgramTooOld'],
+    ['from which something was taken', { digest: digestJson('whole'), pins: [] }, 'ProgramDamaged'],
+  ] as const)('runs nothing of a program %s, and says what to do', async (_, spec, reason) => {
+    const program = aProgram({ spec: spec as Partial<AutomationProgramSpec> })
     const target = { program: { name: program.metadata.name, digest: program.spec.digest } }
     const graphed = anAutomation({ spec: { target }, status: structuredClone(active) as never })
-    const { status } = await reconcile(aFiring(), { cached: [graphed, program, ...without('Automation')] })
-    expect(status).toMatchObject({ phase: 'Failed', reason: 'ProgramTooNew' })
+    const cached = [graphed, program, ...without('Automation')]
+    const { status, create } = await reconcile(aFiring(), { cached })
+    expect(status).toMatchObject({ phase: 'Failed', result: 'failed', reason, message: expect.stringMatching(/\.$/) })
+    expect(create ?? []).toEqual([])
   })
 
   it.each([
@@ -338,6 +345,27 @@ describe('an admitted firing', () => {
     expect(closed.events).toMatchObject([{ type: 'Warning', reason: 'Interrupted' }])
   })
 
+  it.each([
+    ['ProgramTooNew', { formatVersion: 2, program: { nodes: {} } as never }],
+    ['ProgramTooOld', { formatVersion: 0 }],
+    ['ProgramDamaged', { digest: digestJson('whole') }],
+  ] as const)('%s: it waits for an operator that reads its program, and can be cancelled', async (reason, spec) => {
+    const [whole, strange] = [aProgram(), aProgram({ spec: spec as Partial<AutomationProgramSpec> })]
+    const { agent: _, ...admission } = (await admitted()).admission ?? {}
+    const firingOf = ({ metadata, spec: { digest: its } }: typeof whole, asked = {}) => {
+      const frozen = { ...admission, entry: 'by-hand', program: { name: metadata.name, digest: its } }
+      return claimed({
+        metadata: { annotations: asked },
+        status: { phase: 'Running', admission: frozen } as AutomationFiring['status'],
+      })
+    }
+    await expect(reconcile(firingOf(strange), { cached: [strange, ...world] })).rejects.toMatchObject({ reason })
+    const cancelled = firingOf(strange, { [annotations.cancelRequested]: 'not worth it' })
+    expect((await reconcile(cancelled, { cached: [strange, ...world] })).status).toMatchObject({ phase: 'Cancelled' })
+    const { create } = await reconcile(firingOf(whole), { cached: [whole, ...world] })
+    expect(create).toMatchObject([{ kind: 'Session', spec: { step: 'triage' } }])
+  })
+
   it('[N-175] is closed also where it waits for something that never comes', async () => {
     const { digest } = aProgram().spec
     const admission = { ...(await admitted()).admission, program: { name: 'triage-program', digest } }
@@ -368,14 +396,15 @@ describe('an admitted firing', () => {
   })
 
   it('stores what is too large before it is named, and waits for a gateway that is away', async () => {
-    const program = aProgram()
-    program.spec.program.steps.push({
+    const { entries, steps } = aProgram().spec.program
+    const verdict: (typeof steps)[number] = {
       id: 'verdict',
       kind: 'parse_json',
       after: [{ id: 'triage' }],
       output: 'triage',
       schema: { type: 'string' },
-    })
+    }
+    const program = aProgram({ spec: { program: { entries, steps: [...steps, verdict] } } })
     const target = { program: { name: program.metadata.name, digest: program.spec.digest } }
     const graphed = anAutomation({ spec: { target }, status: structuredClone(active) as never })
     const cached = [graphed, program, ...without('Automation')]
@@ -514,8 +543,9 @@ describe('a firing that is to end', () => {
   })
 
   it('needs no finalizer where no agent works for it', async () => {
-    const program = aProgram()
-    program.spec.program.steps = [{ id: 'd', kind: 'decision', after: [{ id: 'by-hand' }] }]
+    const { entries } = aProgram().spec.program
+    const steps = [{ id: 'd', kind: 'decision' as const, after: [{ id: 'by-hand' }] }]
+    const program = aProgram({ spec: { program: { entries, steps } } })
     const target = { program: { name: program.metadata.name, digest: program.spec.digest } }
     const graphed = anAutomation({ spec: { target }, status: structuredClone(active) as never })
     const { apply } = await reconcile(aFiring(), { cached: [graphed, program, ...without('Automation')] })

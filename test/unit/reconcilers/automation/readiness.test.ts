@@ -89,7 +89,12 @@ describe('readiness', () => {
   it.each([
     ['a program that is gone', without('AutomationProgram'), true],
     ['another program of that name', having(aProgram({ spec: { digest: `sha256:${'0'.repeat(64)}` } })), true],
-    ['a program of a newer operator', having(aProgram({ spec: { formatVersion: 99 } })), true],
+    [
+      'a program of a newer operator',
+      having(aProgram({ spec: { formatVersion: 99, digest: program.spec.digest } })),
+      true,
+    ],
+    ['a program that has lost something', having(aProgram({ spec: { pins: [], digest: program.spec.digest } })), true],
     ['a program without a graph', world, false],
   ])('[A-152] %s fails the check of the target', (_, cached, graphManaged) => {
     expect(check(cached, programTarget, graphManaged)).toMatchObject([{ check: 'target', state: 'Failed' }])
@@ -113,7 +118,9 @@ describe('readiness', () => {
       digest: `sha256:${'0'.repeat(64)}`,
       uid: `uid-${n}`,
     }))
-    const entries = check(having(aProgram({ spec: { pins } })), programTarget)
+    const many = aProgram({ spec: { pins } })
+    const target = { program: { name: 'triage-program', digest: many.spec.digest } }
+    const entries = check(having(many), { target })
     expect(entries.length).toBeGreaterThan(10)
     expect(automationStatus.safeParse({ readiness: entries }).error).toBeUndefined()
   })
