@@ -21,6 +21,14 @@ const incarnation = z.strictObject({
   pod: z.string().max(253).optional().describe('Name of the one pod of that Job.'),
   podUID: uidField('UID of that pod: the only one the gateway talks to.').optional(),
   node: z.string().max(253).optional().describe('Node the pod was placed on.'),
+  replaces: z
+    .strictObject({
+      node: z.string().max(253).optional().describe('Node that its pod was on.'),
+      reason: z.string().max(128).describe('Why it was lost, in CamelCase.'),
+      message: messageField('How it was lost, in words.'),
+    })
+    .optional()
+    .describe('The incarnation before this one, which was lost.'),
 })
 export type Incarnation = z.infer<typeof incarnation>
 

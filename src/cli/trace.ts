@@ -73,5 +73,9 @@ function renderRuns(runs: Trace['runs']): string {
     status?.incarnation?.pod ?? status?.incarnation?.job,
     status?.incarnation?.node,
   ])
-  return table(['RUN', 'STEP', 'PHASE', 'CAUSE', 'EXIT', 'POD', 'NODE'], rows)
+  const replaced = runs.flatMap(({ spec, status }) => {
+    const { number = 0, replaces } = status?.incarnation ?? {}
+    return replaces === undefined ? [] : [`Pod ${number + 1} of ${spec.step}; the one before: ${replaces.message}.`]
+  })
+  return [table(['RUN', 'STEP', 'PHASE', 'CAUSE', 'EXIT', 'POD', 'NODE'], rows), ...replaced].join('\n')
 }

@@ -123,9 +123,11 @@ export function observe(world: RunWorld, incarnation: DeepReadonly<Incarnation>)
   const { run, jobs, pods, refusal, now } = world
   const [claimant] = claimants(world, incarnation)
   const started = conditionOf(run.status?.conditions, 'Started')
+  const pod = claimant ?? pods.find(({ metadata }) => metadata.uid === incarnation.podUID)
   return {
     job: jobOf(jobs, incarnation),
-    pod: claimant ?? pods.find(({ metadata }) => metadata.uid === incarnation.podUID),
+    pod,
+    node: incarnation.node ?? pod?.spec.nodeName,
     podRecorded: incarnation.podUID !== undefined,
     startSeen: run.status?.startedAt !== undefined,
     // What an earlier pod reported before it was lost is no result of this one.

@@ -8,6 +8,8 @@ export interface Observed {
   readonly job: DeepReadonly<Job> | undefined
   /** The recorded pod; undefined where there is none, or none any more. */
   readonly pod: DeepReadonly<Pod> | undefined
+  /** Node of the pod; undefined where it never had one. */
+  readonly node: string | undefined
   /** True when the pod was recorded: only then could it talk to the gateway. */
   readonly podRecorded: boolean
   /** True when the main container was seen running. */

@@ -56,7 +56,9 @@ export function afterLoss(
     } as const
     return { ...underWay(world, incarnation, waiting), after: pause }
   }
-  return nextIncarnation(world, { number, job: jobName(world.run, world.session, number) }, lost)
+  const { node } = observed
+  const replaces = { ...(node !== undefined && { node }), reason, message }
+  return nextIncarnation(world, { number, job: jobName(world.run, world.session, number), replaces }, lost)
 }
 
 /** Pause before the pod with this number is replaced. */

@@ -82,9 +82,24 @@ function unschedulable({ pod }: Observed): PodOutcome | undefined {
   if (pod?.spec.nodeName !== undefined) return undefined
   const scheduled = pod?.status?.conditions?.find(({ type }) => type === 'PodScheduled')
   if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') return undefined
-  const message =
-    'No node takes the pod. Check resources, nodeSelector and tolerations of the Environment; kubectl describe of the pod says what is missing'
+  const found = obstacles(scheduled.message)
+  const why = found.length === 0 ? '' : ` (${found.join(', ')})`
+  const message = `No node takes the pod${why}. Uncordon or add nodes, or change resources, nodeSelector or tolerations of the Environment`
   return { kind: 'waiting', blocked: false, reason: 'Unschedulable', message }
+}
+
+/**
+ * What the scheduler found in the way on its nodes, without on how many of them: those numbers change by themselves.
+ * It says `0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu. preemption: …`.
+ */
+function obstacles(said = ''): string[] {
+  const list = /^0\/\d+ nodes are available: (.+?)\.(?:$| )/.exec(said)?.[1]
+  if (list === undefined) return said.startsWith('no nodes available') ? ['there are no nodes'] : []
+  const each = list.split(', ').map((part) => part.replace(/^\d+ (node\(s\) )?/, (_, nodes) => (nodes ? 'nodes ' : '')))
+  return [...new Set(each)]
+    .sort()
+    .map((part) => part.slice(0, 128))
+    .slice(0, 5)
 }
 
 /** The Job controller may not make the pod. It goes on trying, and so its words are made free of what changes. */

@@ -1,5 +1,5 @@
 import { containerNames } from '../../api/run-api.ts'
-import type { Pod } from '../../kube/core-types.ts'
+import type { BuiltinCondition, Pod } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import type { Observed, PodOutcome, Words } from './incarnation.ts'
 import {
@@ -10,6 +10,7 @@ import {
   jobEnd,
   mainState,
   mayHaveStarted,
+  quote,
   terminatedState,
 } from './pod-state.ts'
 
@@ -31,23 +32,23 @@ function leaving({ pod, now }: Observed, words: Words): PodOutcome {
   return { kind: 'running', startedAt, ...words, ...(again !== undefined && { again }) }
 }
 
-function lossWords({ job, pod }: Observed): Words | undefined {
+function lossWords({ job, pod, node }: Observed): Words | undefined {
+  const place = node === undefined ? 'its node' : `node ${node}`
   const disruption = conditionTrue(pod, 'DisruptionTarget')
-  if (disruption !== undefined) {
-    return { reason: 'Disrupted', message: disruptionText(disruption.reason) }
-  }
+  if (disruption !== undefined) return disruptionWords(disruption, place)
   if (job === undefined || job.metadata.deletionTimestamp !== undefined) {
     return { reason: 'JobDeleted', message: 'The Job was deleted before the run had ended' }
   }
   if (isTurnedAway(pod)) {
-    return { reason: 'TurnedAway', message: `The node did not take the pod (${pod?.status?.reason})` }
+    const message = `The pod was turned away by ${place} (${pod?.status?.reason})`
+    return { reason: 'TurnedAway', message, ...quote(pod?.status?.message) }
   }
   const end = jobEnd(job)
   if (end === undefined || end.type === 'Complete' || end.reason === 'DeadlineExceeded') return undefined
-  if (pod === undefined) return { reason: 'PodLost', message: 'The pod is gone and left no exit code' }
+  if (pod === undefined) return { reason: 'PodLost', message: `The pod is gone from ${place} and left no exit code` }
   const main = terminatedState(pod, containerNames.agent)
   if (pod.metadata.deletionTimestamp !== undefined && !(main && deletionAskedAfter(pod, main))) {
-    return { reason: 'PodDeleted', message: 'The pod was deleted before its command had ended' }
+    return { reason: 'PodDeleted', message: `The pod was deleted from ${place} before its command had ended` }
   }
   return undefined
 }
@@ -58,17 +59,25 @@ function isTurnedAway(pod: DeepReadonly<Pod> | undefined): boolean {
   return phase === 'Failed' && reason !== undefined && reason !== 'Evicted' && (containerStatuses ?? []).length === 0
 }
 
-function disruptionText(reason: string | undefined): string {
+/** Who took the pod from where. The kubelet's own words say what its node was short of. */
+function disruptionWords({ reason, message }: BuiltinCondition, place: string): Words {
+  const words = { reason: 'Disrupted', message: disruptionText(reason, place) }
+  return reason === 'TerminationByKubelet' ? { ...words, ...quote(message) } : words
+}
+
+function disruptionText(reason: string | undefined, place: string): string {
   switch (reason) {
+    case 'EvictionByEvictionAPI':
+      return `The pod was evicted from ${place} on request, as kubectl drain and autoscalers do`
     case 'PreemptionByScheduler':
-      return 'The pod was preempted by one of higher priority'
+      return `The pod had to leave ${place} for one of higher priority`
     case 'DeletionByTaintManager':
-      return 'The pod was removed from its node, which became unreachable or was tainted'
+      return `The pod was removed from ${place}, which became unreachable or not ready, or was tainted with NoExecute`
     case 'DeletionByPodGC':
-      return 'The node of the pod is gone'
+      return `The pod went with ${place}, which is gone`
     case 'TerminationByKubelet':
-      return 'The node ended the pod because it ran short of resources or was shut down'
+      return `The pod was ended by ${place}, which ran short of resources or was shut down`
     default:
-      return 'The pod was evicted from its node'
+      return `The pod was taken from ${place}${reason === undefined ? '' : ` (${reason})`}`
   }
 }

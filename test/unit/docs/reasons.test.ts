@@ -51,7 +51,7 @@ const others = `
   ALL Always ClusterFirst Egress Exists FallbackToLogsOnError HOME IfNotPresent Ingress Job Never NoExecute None
   RuntimeDefault TCP True False Unknown Normal Warning
   Complete ContainerCannotRun CrashLoopBackOff CreateContainerConfigError CreateContainerError DeletionByPodGC
-  DeletionByTaintManager DisruptionTarget ErrImageNeverPull ErrImagePull Evicted FailureTarget ImageInspectError
+  DeletionByTaintManager DisruptionTarget ErrImageNeverPull ErrImagePull Evicted EvictionByEvictionAPI FailureTarget ImageInspectError
   ImagePullBackOff InvalidImageName NamespaceTerminating PodScheduled PostStartHookError PreCreateHookError
   PreemptionByScheduler RegistryUnavailable RunContainerError SignatureValidationFailed StartError TerminationByKubelet
   Conflict Reconciling Allow Automatic Correct Unchanged Update Done

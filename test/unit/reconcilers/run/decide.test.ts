@@ -227,7 +227,9 @@ describe('[A-508] [A-513] a run that lost its pod', () => {
 
   it('fences the old pod before another Job is made, when it is repeat-safe', () => {
     const fence = plan({ pod: disruptedPod(), agentVersion: repeatSafe })
-    const next = { number: 1, job: jobName(aRun(), aSession(), 1) }
+    const message = 'The pod was evicted from node node-1 on request, as kubectl drain and autoscalers do'
+    const replaces = { node: 'node-1', reason: 'Disrupted', message }
+    const next = { number: 1, job: jobName(aRun(), aSession(), 1), replaces }
     expect(fence.create).toBeUndefined()
     expect(fence.status).toMatchObject({ phase: 'Pending', reason: 'Restarting' })
     expect(fence.status?.incarnation).toEqual(next)

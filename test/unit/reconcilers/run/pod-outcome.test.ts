@@ -16,6 +16,7 @@ function see(observed: Partial<Observed>): PodOutcome {
   const base: Observed = {
     job: aJob(),
     pod: aPod(),
+    node: 'node-1',
     podRecorded: true,
     startSeen: false,
     result: undefined,
@@ -33,6 +34,10 @@ const unscheduled: PodStatus = {
   phase: 'Pending',
   conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
 }
+const unscheduledBecause = (message: string): PodStatus => ({
+  phase: 'Pending',
+  conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
+})
 function unplaced(status: PodStatus): Pod {
   const pod = podWith(status)
   const { nodeName, ...spec } = pod.spec
@@ -373,6 +378,26 @@ const starting: Row[] = [
     observed: { pod: unplaced(unscheduled) },
     outcome: { kind: 'waiting', blocked: false, reason: 'Unschedulable' },
   },
+  ...(
+    [
+      [
+        '0/1 nodes are available: 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
+        '(nodes were unschedulable)',
+      ],
+      [
+        '0/9 nodes are available: 3 node(s) had untolerated taint(s), 6 Insufficient cpu. preemption: none.',
+        '(Insufficient cpu, nodes had untolerated taint(s))',
+      ],
+      ['no nodes available to schedule pods', '(there are no nodes)'],
+      ['something new', 'takes the pod. '],
+    ] as const
+  ).map(
+    ([said, told]): Row => ({
+      is: `no node takes the pod, and the scheduler says why: ${said}`,
+      observed: { pod: unplaced(unscheduledBecause(said)) },
+      outcome: { kind: 'waiting', reason: 'Unschedulable', message: expect.stringContaining(told) },
+    }),
+  ),
   {
     is: 'a pod that was placed after all, while the scheduler still says otherwise',
     observed: { pod: podWith(unscheduled) },
@@ -427,6 +452,29 @@ describe('[A-283] what became of a pod', () => {
 describe('what the infrastructure took', () => {
   it.each(lost)('$is', ({ observed, outcome }) => {
     expect(see(observed)).toMatchObject(outcome)
+  })
+})
+
+describe('who took a pod from where', () => {
+  const kubelet = 'The node was low on resource: memory.'
+  it.each([
+    ['EvictionByEvictionAPI', 'evicted from node node-1 on request, as kubectl drain', undefined],
+    ['PreemptionByScheduler', 'leave node node-1 for one of higher priority', undefined],
+    ['DeletionByTaintManager', 'removed from node node-1, which became unreachable', undefined],
+    ['DeletionByPodGC', 'went with node node-1, which is gone', undefined],
+    ['TerminationByKubelet', 'ended by node node-1, which ran short of resources', kubelet],
+    ['SomethingNew', 'taken from node node-1 (SomethingNew)', undefined],
+  ])('%s', (reason, told, detail) => {
+    const conditions = disrupted(reason).map((condition) => ({ ...condition, message: kubelet }))
+    const outcome = see({ pod: podWith(started(exited(143), { phase: 'Failed', conditions })) })
+    expect(outcome).toMatchObject({ kind: 'lost', reason: 'Disrupted', message: expect.stringContaining(told) })
+    expect('detail' in outcome ? outcome.detail : undefined).toBe(detail)
+  })
+
+  it('a pod that is gone: from the node on record', () => {
+    const gone = { pod: undefined, job: anEndedJob('Failed', 'BackoffLimitExceeded') }
+    expect(see(gone).message).toBe('The pod is gone from node node-1 and left no exit code')
+    expect(see({ ...gone, node: undefined }).message).toContain('gone from its node')
   })
 })
 
