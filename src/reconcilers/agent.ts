@@ -26,16 +26,9 @@ export function decideAgent(agent: Seen, versions: readonly Version[], now: Date
   const { runtime, repeatSafe } = agent.spec
   const digest = digestJson({ runtime, repeatSafe })
   const newest = newestOf(versions.filter((version) => isControlledBy(version, agent)))
-  if (newest?.spec.digest === digest) {
-    const ready = { status: 'True', reason: 'Published', message: 'The newest version is what the spec says' } as const
-    return { status: statusOf(agent, newest, ready, now) }
-  }
-  const ready = {
-    status: 'Unknown',
-    reason: 'Publishing',
-    message: 'A version of the current spec is being published',
-  } as const
-  return { create: [nextVersion(agent, versions, digest)], status: statusOf(agent, newest, ready, now) }
+  if (newest?.spec.digest === digest) return { status: statusOf(agent, newest, now) }
+  // The version wakes its Agent, and then there is something to say.
+  return { create: [nextVersion(agent, versions, digest)] }
 }
 
 function newestOf(versions: readonly Version[]): Version | undefined {
@@ -69,17 +62,17 @@ function nextVersion(agent: Seen, versions: readonly Version[], digest: string):
   }
 }
 
-function statusOf(
-  agent: Seen,
-  newest: Version | undefined,
-  ready: Omit<ConditionInput, 'type'>,
-  now: Date,
-): AgentStatus {
-  const { conditions, latestVersion } = agent.status ?? {}
-  const latest = newest === undefined ? latestVersion : versionReference(newest)
+const published: ConditionInput = {
+  type: 'Ready',
+  status: 'True',
+  reason: 'Published',
+  message: 'The newest version is what the spec says',
+}
+
+function statusOf({ metadata, status }: Seen, newest: Version, now: Date): AgentStatus {
   return {
-    ...(latest !== undefined && { latestVersion: latest }),
-    conditions: setCondition(conditions, { type: 'Ready', ...ready }, agent.metadata.generation ?? 0, now),
+    latestVersion: versionReference(newest),
+    conditions: setCondition(status?.conditions, published, metadata.generation ?? 0, now),
   }
 }
 

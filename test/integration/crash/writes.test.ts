@@ -14,7 +14,7 @@ const stage = stageForFile()
 const cost: Readonly<Record<string, number>> = {
   // Preparing: two Agents are published, and the workspace is made usable.
   'create AgentVersion': 2,
-  'apply status Agent': 4,
+  'apply status Agent': 2,
   'apply ServiceAccount': 1,
   'apply NetworkPolicy': 1,
   'apply status Environment': 1,
@@ -41,7 +41,7 @@ const cost: Readonly<Record<string, number>> = {
 
 /** The states that an object goes through, as people see them, each at most once. */
 const states: Readonly<Record<string, readonly string[]>> = {
-  Agent: ['', 'Publishing', 'Published'],
+  Agent: ['', 'Published'],
   Environment: ['', 'Usable'],
   // Its Automation may be applied before it is known to be ready.
   AutomationGraph: [
