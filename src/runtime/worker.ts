@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { KubeClient } from '../kube/client.ts'
 import { isNotFound } from '../kube/error.ts'
-import { type KubeObject, keyOf, type ObjectKey, type ObjectRef, type Resource, refOf } from '../lib/object.ts'
+import { type KubeObject, keyOf, type ObjectKey, type ObjectRef, type Resource } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Applied } from './applied.ts'
-import { jittered } from './back-off.ts'
 import type { Caches } from './caches.ts'
 import type { Clock } from './clock.ts'
 import type { ControllerSpec, StatusBase } from './controller.ts'
 import { Echoes } from './echoes.ts'
 import { Executor } from './executor.ts'
+import { FailedPasses } from './failed-pass.ts'
 import type { Logger } from './log.ts'
 import type { Metrics, ReconcileOutcome } from './metrics.ts'
-import { classify, type Outcome } from './outcome.ts'
 import { OwnWrites } from './own-writes.ts'
 import { WorkQueue } from './queue.ts'
 import type { EventInput } from './result.ts'
-import { type Failure, showsFailure, statusOfFailure } from './status.ts'
 import { subscribe } from './wake.ts'
 import { type World, worldOf } from './world.ts'
 import type { Writer } from './writer.ts'
@@ -38,7 +36,6 @@ type Target = Resource<unknown, StatusBase>
 export type AnyController = ControllerSpec<Target, StatusBase>
 
 const ownWritePollMillis = 100
-const conflictMillis = 1000
 const defaultConcurrency = 4
 
 /** Runs one controller: takes keys from its queue and brings their objects where the reconciler wants them. */
@@ -49,6 +46,7 @@ export class Worker {
   readonly #ownWrites: OwnWrites
   readonly #world: World
   readonly #echoes = new Echoes()
+  readonly #failed: FailedPasses
   readonly #abort = new AbortController()
   #isRunning = false
 
@@ -58,6 +56,8 @@ export class Worker {
     this.#queue = new WorkQueue({ clock: options.clock, observer: options.metrics.queue(spec.name) })
     this.#ownWrites = new OwnWrites(options.clock)
     this.#world = worldOf(options.client, options.caches)
+    const { clock, metrics, record } = options
+    this.#failed = new FailedPasses({ spec, queue: this.#queue, echoes: this.#echoes, clock, metrics, record })
   }
 
   /**
@@ -165,7 +165,8 @@ export class Worker {
       this.#queue.addAfter(key, result.after)
       return 'requeue_after'
     } catch (error) {
-      return this.#fail(key, object, executor, error, log)
+      if (this.#abort.signal.aborted) return 'requeue'
+      return this.#failed.handle({ key, object, executor, log }, error)
     }
   }
 
@@ -186,84 +187,6 @@ export class Worker {
       return cached === undefined || cached.metadata.deletionTimestamp !== undefined || this.#hasFinalizer(cached)
     })
     return true
-  }
-
-  async #fail(
-    key: ObjectKey,
-    object: DeepReadonly<Target>,
-    executor: Executor,
-    error: unknown,
-    log: Logger,
-  ): Promise<ReconcileOutcome> {
-    if (this.#abort.signal.aborted) return 'requeue'
-    const outcome = classify(error)
-    if ('failure' in outcome && this.spec.showsFailures !== false)
-      await this.#show(key, outcome.failure, object, executor, log)
-    return this.#comeBack(key, outcome, error, log)
-  }
-
-  /** Puts the failure into the status, and once into an event where only people can help. */
-  async #show(
-    key: ObjectKey,
-    failure: Failure,
-    object: DeepReadonly<Target>,
-    executor: Executor,
-    log: Logger,
-  ): Promise<void> {
-    const status = statusOfFailure(object, failure, this.spec, this.#options.clock.now())
-    if (status === undefined) return
-    if (!(await this.#writeFailure(key, status, executor, log))) return
-    if (failure.kind !== 'stalled' || showsFailure(object, failure, this.spec)) return
-    const { reason, message: note } = failure
-    this.#options.record({ regarding: refOf(object), type: 'Warning', reason, note, action: 'Reconcile' })
-  }
-
-  /** Returns true when it is written. */
-  async #writeFailure(key: ObjectKey, status: StatusBase, executor: Executor, log: Logger): Promise<boolean> {
-    let written = false
-    this.#echoes.begin(key)
-    try {
-      written = await executor.writeStatus(status)
-    } catch (error) {
-      log.info({ error }, 'failure could not be written to the status')
-    }
-    if (this.#echoes.end(key, written ? executor.version : undefined)) this.#queue.add(key)
-    return written
-  }
-
-  #comeBack(key: ObjectKey, outcome: Outcome, error: unknown, log: Logger): ReconcileOutcome {
-    switch (outcome.kind) {
-      case 'conflict':
-        log.debug({ error }, 'lost a race, trying again')
-        this.#queue.addAfter(key, conflictMillis)
-        return 'requeue'
-      case 'gone':
-        this.#queue.forget(key)
-        return 'success'
-      case 'waiting':
-        log.debug({ reason: outcome.failure.reason }, 'waiting for a dependency')
-        return this.#lookAgain(key, outcome.afterMillis)
-      case 'stalled':
-        log.info({ reason: outcome.failure.reason, detail: outcome.failure.message }, 'only people can help')
-        this.#options.metrics.stalled(this.spec.name)
-        return this.#lookAgain(key, outcome.afterMillis)
-      case 'overloaded':
-        log.warn({ error, afterMillis: outcome.afterMillis }, 'API server asks to come back later')
-        this.#queue.addAfter(key, outcome.afterMillis)
-        return 'requeue_after'
-      case 'error': {
-        const afterMillis = Math.round(this.#queue.retry(key))
-        log.error({ error, afterMillis, failures: this.#queue.failures(key) }, 'reconciling failed')
-        return 'error'
-      }
-    }
-  }
-
-  #lookAgain(key: ObjectKey, afterMillis: number | undefined): ReconcileOutcome {
-    this.#queue.forget(key)
-    if (afterMillis === undefined) return 'success'
-    this.#queue.addAfter(key, jittered(afterMillis, { jitter: 0.1 }))
-    return 'requeue_after'
   }
 
   #executor(key: ObjectKey, object: DeepReadonly<Target>): Executor {
