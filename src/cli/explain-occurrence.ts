@@ -180,7 +180,7 @@ function alreadyDecided({ automation }: ScheduleView, occurrence: Date): Verdict
 
 /** What nobody has decided: it is to come, held, or late. */
 function open({ automation, schedule, now }: ScheduleView, occurrence: Date): Verdict {
-  const { metadata, spec, status } = automation
+  const { spec, status } = automation
   const startAt = schedule.kind === 'recurring' ? jittered(schedule.schedule, automation, occurrence) : occurrence
   if (startAt > now) {
     const summary = occurrence > now ? 'still to come' : 'due, and waits for its jitter'
@@ -192,11 +192,7 @@ function open({ automation, schedule, now }: ScheduleView, occurrence: Date): Ve
   }
   if (spec.paused === true || status?.state === 'Paused') {
     const who = spec.paused === true ? 'is paused' : 'has paused itself'
-    return {
-      answer: 'Paused',
-      summary: `not run: the Automation ${who}`,
-      why: `Resume it: graphwright resume ${metadata.name}.`,
-    }
+    return { answer: 'Paused', summary: `not run: the Automation ${who}`, why: whyPaused(automation) }
   }
   const readiness = status?.readiness ?? []
   if (readiness.length > 0) {
@@ -205,6 +201,20 @@ function open({ automation, schedule, now }: ScheduleView, occurrence: Date): Ve
   }
   const why = 'The manager decides it within a moment. If that does not happen, see whether the manager runs.'
   return { answer: 'Undecided', summary: 'due, and not decided yet', why }
+}
+
+/** What holds a paused Automation: somebody's will, or the failures by which it paused itself. */
+function whyPaused({ metadata, spec, status }: DeepReadonly<Automation>): string {
+  const resume = `graphwright resume ${metadata.name}`
+  const pause = status?.pause
+  if (pause === undefined) return `Resume it: ${resume}.`
+  const { streak, reason, message, since, nextProbe } = pause
+  const cause = `${streak} firings in a row failed until ${shownInUtc(new Date(since))}, the last with ${reason}: ${message}`
+  if (spec.paused === true)
+    return `Somebody paused it, and it has paused itself as well: ${cause} Resume it: ${resume}.`
+  if (nextProbe === undefined) return `${cause} Mend the cause, then: ${resume}.`
+  const probe = `The first occurrence from ${shownInUtc(new Date(nextProbe))} on is tried; to try at once: ${resume}.`
+  return `${cause} ${probe}`
 }
 
 function jittered(schedule: Schedule, { metadata, spec }: DeepReadonly<Automation>, occurrence: Date): Date {

@@ -230,6 +230,38 @@ describe('a date', () => {
   })
 })
 
+describe('what holds an Automation that has paused itself', () => {
+  const pause = {
+    reason: 'CommandFailed',
+    message: 'Step triage ended with exit code 3.',
+    class: 'Runtime' as const,
+    since: day('11:00'),
+    streak: 3,
+    firing: 'hourly-1100',
+  }
+  const why = (status: object, spec: object = {}) => {
+    const held = hourly({ spec, status: { state: 'Paused', schedule, ...status } })
+    return explainOccurrence(viewOf(held, [], now), new Date(day('12:00'))).why
+  }
+
+  it('[A-176] [N-140] is told with its own cause', () => {
+    expect(why({ pause })).toBe(
+      '3 firings in a row failed until 2026-12-01T11:00:00Z, the last with CommandFailed: ' +
+        'Step triage ended with exit code 3. Mend the cause, then: graphwright resume hourly.',
+    )
+  })
+
+  it('[N-154] is told with the time from which it tries again', () => {
+    const probing = { ...pause, class: 'Transient' as const, reason: 'PodLost', nextProbe: day('13:15') }
+    expect(why({ pause: probing })).toMatch(/with PodLost: .* from 2026-12-01T13:15:00Z on is tried/)
+  })
+
+  it('[A-176] and somebody has paused it as well', () => {
+    expect(why({ pause }, { paused: true })).toMatch(/^Somebody paused it, .*CommandFailed: /)
+    expect(why({}, { paused: true })).toBe('Resume it: graphwright resume hourly.')
+  })
+})
+
 describe('explain', () => {
   const view = viewOf(hourly(), [ofSchedule('12:00', { phase: 'Running' })], now)
 
