@@ -66,7 +66,8 @@ export function createAutomationReconciler(
     const schedule = gate.kind === 'probing' ? decideProbe({ ...input, ...gate }) : decideSchedule(input)
     if (schedule.create.length > 0) return { create: withFinalizer(schedule.create, automation, context) }
     const starting = start(automation.spec.concurrencyPolicy, gate, before, firings, schedule)
-    const probe = gate.kind === 'probing' ? gate.probeAt.getTime() - now.getTime() : undefined
+    // Once its time has come, the probe waits for an occurrence and not for the clock.
+    const probe = gate.kind === 'probing' && !gate.isDue ? gate.probeAt.getTime() - now.getTime() : undefined
     const after = earliest(schedule.after, told.after, probe)
     return {
       annotate: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
@@ -84,10 +85,10 @@ function stateOf({ spec }: Seen, readiness: readonly ReadinessEntry[], pause: Pa
   return readiness.length > 0 ? 'NotReady' : 'Active'
 }
 
-/** The earliest of what is still to come, milliseconds. */
-function earliest(scheduled: number | undefined, ...others: readonly (number | undefined)[]): number | undefined {
-  const left = [scheduled, ...others.filter((one) => one !== undefined && one > 0)].filter((one) => one !== undefined)
-  return left.length === 0 ? undefined : Math.min(...left)
+/** The shortest of some waits, milliseconds. */
+function earliest(...waits: readonly (number | undefined)[]): number | undefined {
+  const known = waits.filter((wait) => wait !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 /** Firings for which Sessions will be made are kept from the beginning until these have settled. */
@@ -140,12 +141,10 @@ function start(
   }))
   const covered = new Set(schedule.covered.map(({ metadata }) => metadata.uid))
   const byHand = new Set(firings.filter(({ spec }) => spec.trigger === 'manual').map(({ metadata }) => metadata.uid))
-  const may = letThrough(gate, { pending, arrived }, (uid) => byHand.has(uid))
-  const starting = startFirings({ policy, active, ...may })
-  const held = [...pending, ...arrived.filter(({ uid }) => covered.has(uid))].filter(
-    ({ uid }) => ![...may.pending, ...may.arrived].some((one) => one.uid === uid),
-  )
-  return { ...starting, pending: [...held, ...starting.pending] }
+  const { passed, held } = letThrough(gate, { pending, arrived }, (uid) => byHand.has(uid))
+  const starting = startFirings({ policy, active, ...passed })
+  const kept = held.arrived.filter(({ uid }) => covered.has(uid))
+  return { ...starting, pending: [...held.pending, ...kept, ...starting.pending] }
 }
 
 /** One that is deleted never settles: it holds no place, though a finalizer of somebody else may keep it for long. */

@@ -44,12 +44,21 @@ interface Queue {
   readonly arrived: readonly FiringReference[]
 }
 
-/** Those of the queue that may start now; what is left out waits. */
-export function letThrough(gate: Gate, { pending, arrived }: Queue, isByHand: (uid: string) => boolean): Queue {
-  if (gate.kind === 'open') return { pending, arrived }
+/** A queue as a gate parts it: who may start now, and who waits until it opens. */
+interface Passage {
+  readonly passed: Queue
+  readonly held: Queue
+}
+
+/** Parts a queue by who may start now. */
+export function letThrough(gate: Gate, { pending, arrived }: Queue, isByHand: (uid: string) => boolean): Passage {
+  if (gate.kind === 'open') return { passed: { pending, arrived }, held: { pending: [], arrived: [] } }
   const isSkipped = ({ decision }: PendingFiring) => decision !== undefined
   const waiting = [...pending.filter((one) => !isSkipped(one)), ...arrived].filter(({ uid }) => !isByHand(uid))
   const probe = gate.kind === 'probing' && gate.isDue && !gate.isBusy ? waiting[0]?.uid : undefined
   const may = ({ uid }: FiringReference) => gate.kind !== 'closed' && (isByHand(uid) || uid === probe)
-  return { pending: pending.filter((one) => isSkipped(one) || may(one)), arrived: arrived.filter(may) }
+  const passed = { pending: pending.filter((one) => isSkipped(one) || may(one)), arrived: arrived.filter(may) }
+  const through = new Set([...passed.pending, ...passed.arrived].map(({ uid }) => uid))
+  const isHeld = ({ uid }: FiringReference) => !through.has(uid)
+  return { passed, held: { pending: pending.filter(isHeld), arrived: arrived.filter(isHeld) } }
 }

@@ -51,8 +51,10 @@ describe('who gets through', () => {
     arrived: [one('hand'), one('c')],
   }
   const through = (gate: Parameters<typeof letThrough>[0]) => {
-    const { pending, arrived } = letThrough(gate, queue, (uid) => uid === 'hand')
-    return [...pending, ...arrived].map(({ name }) => name)
+    const { passed, held } = letThrough(gate, queue, (uid) => uid === 'hand')
+    const parted = [...passed.pending, ...held.pending, ...passed.arrived, ...held.arrived]
+    expect(parted.map(({ name }) => name).sort()).toEqual(['a', 'b', 'c', 'hand'])
+    return [...passed.pending, ...passed.arrived].map(({ name }) => name)
   }
   const probing = { kind: 'probing', probeAt: now, isDue: true, isBusy: false } as const
 
