@@ -11,7 +11,7 @@ import { print } from './output.ts'
 const patienceMillis = 5_000
 const pauseMillis = 200
 
-/** `pause NAME`: nothing new starts, from any source (A-167). What is under way goes on (A-170). */
+/** `pause NAME`: nothing new starts, from any source (A-167). Steps under way go on to their end (A-170). */
 export async function pauseCommand(name: string, options: GlobalOptions, io: Io): Promise<ExitCode> {
   return withCluster(options, async (cluster) => {
     const seen = await getNamed(cluster, automation, name)
@@ -93,8 +93,8 @@ export function renderPause({ metadata, status }: Automation, changed: boolean, 
     active === 0
       ? ''
       : active === 1
-        ? ' 1 firing is under way and goes on.'
-        : ` ${active} firings are under way and go on.`
+        ? ' 1 firing is under way: its present steps go on.'
+        : ` ${active} firings are under way: their present steps go on.`
   const head = changed ? `Automation ${name} is paused: nothing new starts.` : `Automation ${name} is paused already.`
   return `${head}${goesOn}\nNext: ${invocation} resume ${name}`
 }

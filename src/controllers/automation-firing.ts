@@ -30,17 +30,21 @@ export function automationFiringController(
     summarize: summarizeFiring,
     watches: [
       watchOwned(session, automationFiring),
-      watch(automation, ({ metadata }, read) => waitingFirings(keyOf(metadata), read)),
+      watch(automation, ({ metadata, spec }, read) => waitingFirings(keyOf(metadata), spec.paused === true, read)),
     ],
     reads: [automationProgram, environment, agent, agentVersion, serviceAccountType],
     concurrency: 8,
   }
 }
 
-/** Firings that the Automation has not started yet, as far as is known: those under way do not depend on it. */
-function waitingFirings(key: ObjectKey, read: Reader): ObjectKey[] {
+/**
+ * Firings that the Automation has not started yet, as far as is known: those under way do not depend on it, unless it was
+ * paused, or is now.
+ */
+function waitingFirings(key: ObjectKey, isPaused: boolean, read: Reader): ObjectKey[] {
   return read
     .byIndex(automationFiring, firingsByAutomation.name, key)
-    .filter((firing) => firing.status?.admission === undefined && !isSettledFiring(firing))
+    .filter((firing) => isPaused || firing.status?.admission === undefined)
+    .filter((firing) => !isSettledFiring(firing))
     .map(({ metadata }) => keyOf(metadata))
 }

@@ -39,6 +39,8 @@ export interface AdvanceInput {
   readonly gone: ReadonlySet<string>
   /** Why no Session may be created now: a step that is ready to start fails with it. */
   readonly refusal?: { readonly reason: StepReason; readonly message: string } | undefined
+  /** Why no Session may be created for now: steps that are ready to start wait. The reason is in CamelCase. */
+  readonly held?: { readonly reason: string; readonly message: string } | undefined
   /** Why the program is to end, in words; undefined while nobody asked for it. Nothing new starts any more. */
   readonly cancelled?: string | undefined
   /** Evaluations made for earlier answers of this pass, by step. */

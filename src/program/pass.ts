@@ -20,6 +20,8 @@ export class Pass {
   readonly load = new Set<Digest>()
   /** Steps that are recorded as running, and whose Session is not to be seen. */
   readonly unseen: string[] = []
+  /** Steps that are ready and may not start for now. */
+  readonly held: string[] = []
   /** Texts that this pass came across, by digest. */
   readonly texts = new Map<Digest, string>()
   /** Values of JSON texts that were parsed again, by digest. */

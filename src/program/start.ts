@@ -14,11 +14,15 @@ import type { SessionWanted } from './wanted.ts'
 type Step = DeepReadonly<ProgramStep>
 
 /**
- * Starts the agent steps that are ready. All of them are prepared first: where one fails, or needs a text from the
- * content store, none starts.
+ * Starts the agent steps that are ready, unless they are held. All of them are prepared first: where one fails, or needs a
+ * text from the content store, none starts.
  */
 export function startAgents(pass: Pass): void {
   const ready = pass.untouched.filter((step) => step.kind === 'agent' && readinessOf(pass, step) === 'ready')
+  if (pass.input.held !== undefined) {
+    pass.held.push(...ready.map(({ id }) => id))
+    return
+  }
   const prepared = ready.map((step) => ({ step, session: prepare(pass, step) }))
   for (const { step, session } of prepared) {
     if (session.kind === 'unloaded') pass.load.add(session.digest)

@@ -35,10 +35,10 @@ export function summarize(pass: Pass): Summary {
   const failure = firstFailure(pass)
   const cause = failure && { reason: camelCase(failure.outcome.reason ?? failure.outcome.kind), message: told(failure) }
   if (pass.isCancelled) return summarizeCancelled(pass, cause)
-  if (pass.inFlight.length > 0 || pass.isBlocked) {
+  if (pass.inFlight.length + pass.held.length > 0 || pass.isBlocked) {
     const waiting = waitingFor(pass)
     return {
-      current: shorten(pass.inFlight.join(', '), currentLimit),
+      current: shorten([...pass.inFlight, ...pass.held].join(', '), currentLimit),
       ...(waiting !== undefined && { waiting }),
       ...(cause !== undefined && { failure: cause }),
     }
@@ -121,6 +121,7 @@ function resultOfFailures(pass: Pass): 'failed' | 'cancelled' {
 
 /** Something that is under way and needs nothing keeps the whole from waiting. */
 function waitingFor(pass: Pass): Cause | undefined {
+  if (pass.inFlight.length === 0 && pass.held.length > 0) return pass.input.held
   const outcomes = pass.inFlight.flatMap((id) => {
     const outcome = pass.outcomes.get(id)
     return outcome === undefined ? [] : [{ id, outcome }]

@@ -10,7 +10,7 @@ import type { Firing, Pending, Rejection } from './automation-firing/checks.ts'
 import { claim } from './automation-firing/claim.ts'
 import { afterSettlement, cancelledBecause, isForced } from './automation-firing/ending.ts'
 import { isSettledFiring, isSettledPhase } from './automation-firing/phase.ts'
-import { nextMove, type ProgramTools } from './automation-firing/program.ts'
+import { isHeld, nextMove, type ProgramTools } from './automation-firing/program.ts'
 import { sessionFor } from './automation-firing/session-object.ts'
 import { type FiringNews, firingStatus } from './automation-firing/status.ts'
 import { askToEnd } from './cancelling.ts'
@@ -42,7 +42,8 @@ async function boundedPass(
   tools: ProgramTools,
   batch: AbandonedBatch,
 ): Promise<Result> {
-  if (firing.status?.admission === undefined) return await pass(firing, context, tools)
+  // What a pause holds may stand still for as long as people want.
+  if (firing.status?.admission === undefined || isHeld(firing)) return await pass(firing, context, tools)
   const left = millisToAbandonment(firing, context.now)
   const wait = left >= 0 ? left + 1 : batch.take(context.now)
   if (wait === 0) return abandon(firing, context.now)

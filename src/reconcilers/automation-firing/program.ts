@@ -1,4 +1,4 @@
-import { automation } from '../../api/automation.ts'
+import { type Automation, automation } from '../../api/automation.ts'
 import type { Admission } from '../../api/automation-firing.ts'
 import { automationProgram } from '../../api/automation-program.ts'
 import { environment } from '../../api/environment.ts'
@@ -49,9 +49,8 @@ export async function nextMove(
       : await gatherAll(firing, admission, cancelled, context)
   let answer = await settleAnswer(base, firing, context, tools)
   if (answer.sessions.length > 0) {
-    await assertStarted(firing, context)
-    const refusal = await refusalOf(firing, admission, context)
-    if (refusal !== undefined) answer = await settleAnswer({ ...base, refusal }, firing, context, tools)
+    const limits = await limitsOf(firing, admission, context)
+    if (limits !== undefined) answer = await settleAnswer({ ...base, ...limits }, firing, context, tools)
   }
   for (const text of answer.put.values()) await fromStore(tools.contents.put(text, context.signal))
   return answer
@@ -181,11 +180,35 @@ async function fromStore<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** The Automation as the API server has it must list the firing, before anything of it takes effect. */
-async function assertStarted(firing: Firing, { live, signal }: ReconcileContext): Promise<void> {
+/** What forbids new Sessions at this moment, for good or for now; undefined where nothing does. */
+async function limitsOf(
+  firing: Firing,
+  admission: Frozen,
+  context: ReconcileContext,
+): Promise<Pick<AdvanceInput, 'held' | 'refusal'> | undefined> {
+  const { spec } = await startedBy(firing, context)
+  if (spec.paused === true) return { held: heldByPause(firing.spec.automation.name) }
+  const refusal = await refusalOf(firing, admission, context)
+  return refusal && { refusal }
+}
+
+const heldReason = 'AutomationPaused'
+
+/** A-172: what runs goes on, and the steps after it wait for the same firing to continue. */
+function heldByPause(name: string): NonNullable<AdvanceInput['held']> {
+  return { reason: heldReason, message: `Automation ${name} is paused: the next step starts when it is resumed.` }
+}
+
+/** True for a firing of which nothing is under way, because its Automation was paused when it was last looked at. */
+export function isHeld({ status }: Firing): boolean {
+  return status?.phase === 'Waiting' && status.reason === heldReason
+}
+
+/** The Automation as the API server has it. It must list the firing, before anything of it takes effect. */
+async function startedBy(firing: Firing, { live, signal }: ReconcileContext): Promise<DeepReadonly<Automation>> {
   const { name } = firing.spec.automation
   const found = await live.find(automation, { name, namespace: firing.metadata.namespace ?? '' }, { signal })
-  if (found !== undefined && isActive(firing, found)) return
+  if (found !== undefined && isActive(firing, found)) return found
   throw new Wait('NotStarted', `Automation ${name} does not list it as started any more; nothing of it runs.`)
 }
 

@@ -40,7 +40,7 @@ describe('resume', () => {
 describe('pause', () => {
   it('[A-170] says what goes on', () => {
     const busy = anAutomation({ status: { active: [{ name: 'a', uid: 'u' }] } })
-    expect(renderPause(busy, true, 'graphwright')).toContain('1 firing is under way and goes on')
+    expect(renderPause(busy, true, 'graphwright')).toContain('1 firing is under way: its present steps go on')
     expect(renderPause(anAutomation(), false, 'graphwright')).toBe(
       'Automation triage is paused already.\nNext: graphwright resume triage',
     )

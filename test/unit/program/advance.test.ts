@@ -44,8 +44,51 @@ const triage = programOf(
 const verdictText = (escalate: boolean) => JSON.stringify({ escalate })
 const parsedAs = (text: string) => new Map([['verdict', { kind: 'valid', text } as const]])
 
+describe('a program that is held', () => {
+  const held = { reason: 'AutomationPaused', message: 'Automation triage is paused.' }
+
+  it('[A-172] starts no Session and waits, with everything that is recorded as it was', () => {
+    const recorded = { triage: completed('triage', verdictText(true)) }
+    const answer = advance(inputOf(triage, { recorded, held, parsed: parsedAs(verdictText(true)) }))
+    expect(answer).toMatchObject({ sessions: [], waiting: held, current: 'escalate' })
+    expect(answer.result).toBeUndefined()
+    expect(answer.outcomes.triage).toEqual(recorded.triage)
+    // What needs no pod has been decided, and is not decided again.
+    expect(Object.keys(answer.outcomes)).toEqual(['triage', 'verdict', 'urgent', 'log'])
+  })
+
+  it('[A-173] goes on with the same Session as if it had never been held', () => {
+    const recorded = { triage: completed('triage', verdictText(true)) }
+    const parsed = parsedAs(verdictText(true))
+    const { outcomes } = advance(inputOf(triage, { recorded, held, parsed }))
+    const resumed = advance(inputOf(triage, { recorded: outcomes, parsed }))
+    expect(resumed.sessions).toEqual(advance(inputOf(triage, { recorded, parsed })).sessions)
+    expect(resumed.sessions.map(({ step, name }) => [step, name])).toEqual([['escalate', nameOf('escalate')]])
+  })
+
+  it('[A-170] [A-227] lets what is under way go on, and ends where nothing is left to start', () => {
+    const recorded = { triage: running('triage') }
+    expect(advance(inputOf(triage, { recorded, held }))).toMatchObject({ current: 'triage', outcomes: recorded })
+    const last = { ...recorded, triage: completed('triage', '') }
+    const short = programOf(step({ id: 'triage', kind: 'agent' }))
+    expect(advance(inputOf(short, { recorded: last, held })).result).toBe('completed')
+  })
+
+  it('[A-289] while one branch waits, what runs on another keeps the whole from waiting', () => {
+    const two = programOf(
+      step({ id: 'left', kind: 'agent' }),
+      step({ id: 'right', kind: 'agent' }),
+      step({ id: 'after-left', kind: 'agent', after: [{ id: 'left' }] }),
+    )
+    const recorded = { left: completed('left', ''), right: running('right') }
+    const answer = advance(inputOf(two, { recorded, held }))
+    expect(answer.waiting).toBeUndefined()
+    expect(answer.current).toBe('right, after-left')
+  })
+})
+
 describe('advance', () => {
-  it('[A-297] starts the first agent and records it as running', () => {
+  it('[A-306] [A-297] starts the first agent and records it as running', () => {
     const answer = advance(inputOf(triage, { event: { title: 'Disk full' } }))
     expect(answer.sessions).toEqual([
       { step: 'triage', name: nameOf('triage'), agent: 'worker', prompt: contentOf('Triage Disk full'), missing: [] },

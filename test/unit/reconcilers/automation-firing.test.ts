@@ -233,7 +233,7 @@ describe('an admitted firing', () => {
     expect(events).toMatchObject([{ reason: 'StepStarted', note: 'Step agent started.' }])
   })
 
-  it('[A-301] wants the very same Session after a crash', async () => {
+  it('[A-318] [A-301] wants the very same Session after a crash', async () => {
     const firing = claimed({ status: await admitted() })
     const first = await reconcile(firing)
     const second = await reconcile(firing, { now: new Date('2026-11-30T13:00:00Z') })
@@ -263,7 +263,7 @@ describe('an admitted firing', () => {
     expect((await reconcile(firing, { cached: [successor, ...gone] })).status?.reason).toBe('EnvironmentMissing')
   })
 
-  it('[A-300] refuses a Session once the ServiceAccount is another', async () => {
+  it('[A-193] [A-294] [A-318] [A-300] refuses a Session once the ServiceAccount is another', async () => {
     const firing = claimed({ status: await admitted() })
     const other = { ...serviceAccount, metadata: { ...serviceAccount.metadata, uid: 'uid-of-another' } }
     const { status } = await reconcile(firing, { cached: [other, ...without('ServiceAccount')] })
@@ -311,6 +311,31 @@ describe('an admitted firing', () => {
       conditions: [{ status: 'False', reason: 'OOMKilled' }],
     })
     expect(events).toMatchObject([{ reason: 'StepFailed' }, { reason: 'Failed' }])
+  })
+
+  it('[A-172] [A-173] waits before its next Session while somebody has paused its Automation, for as long as it takes', async () => {
+    const firing = claimed({ status: await admitted() })
+    const paused = { ...automation, spec: { ...automation.spec, paused: true } }
+    const held = await reconcile(firing, { live: [paused, ...without('Automation')] })
+    expect(held.create).toEqual([])
+    expect(held.status).toMatchObject({ phase: 'Waiting', reason: 'AutomationPaused', step: 'agent' })
+    expect(held.status?.steps).toEqual({})
+    const waiting = claimed({ ...(held.status !== undefined && { status: held.status }) })
+    const days = new Date('2026-12-10T12:00:00Z')
+    const later = await reconcile(waiting, { live: [paused, ...without('Automation')], now: days })
+    expect(later.status).toMatchObject({ phase: 'Waiting', reason: 'AutomationPaused' })
+    const resumed = await reconcile(waiting, { now: days })
+    expect(resumed.create).toEqual((await reconcile(firing)).create)
+    expect(resumed.status).toMatchObject({ phase: 'Running', admission: firing.status?.admission })
+  })
+
+  it('[N-154] [N-160] is not held by a pause that its Automation made itself', async () => {
+    const pause = { reason: 'PodLost', message: '', class: 'Transient', since: '', streak: 3, firing: 'x' } as const
+    const itself = anAutomation({ status: { ...structuredClone(active), state: 'Paused', pause } as never })
+    const { create } = await reconcile(claimed({ status: await admitted() }), {
+      live: [itself, ...without('Automation')],
+    })
+    expect(create).toHaveLength(1)
   })
 
   it('[A-508] waits where nobody knows what became of the work', async () => {
