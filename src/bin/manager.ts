@@ -13,11 +13,13 @@ import { electionTiming } from '../kube/election.ts'
 import { EventRecorder } from '../kube/events.ts'
 import { whoAmI } from '../kube/identity.ts'
 import { KubeLease } from '../kube/lease.ts'
+import type { TimedAnswer } from '../kube/server-clock.ts'
 import { Transport } from '../kube/transport.ts'
 import { version } from '../lib/version.ts'
 import { defaultJobRetentionSeconds, type JobSettings } from '../reconcilers/run/job-settings.ts'
 import { confirmCertificates, ensureCertificates, keepCertificates } from '../runtime/certificates.ts'
-import { systemClock } from '../runtime/clock.ts'
+import { type Clock, systemClock } from '../runtime/clock.ts'
+import { guardClock } from '../runtime/clock-guard.ts'
 import { ContentClient } from '../runtime/content-client.ts'
 import { Elector } from '../runtime/elector.ts'
 import { GatewayConnection } from '../runtime/gateway-connection.ts'
@@ -45,22 +47,27 @@ interface Flags {
   readonly notices: boolean
 }
 
+/** What only tests set. */
+type TestOptions = Partial<Pick<ManagerOptions, 'faults' | 'clock'> & Pick<ControllerDependencies, 'pruning'>> & {
+  readonly machine?: Clock
+}
+
 /**
  * `graphwright manager`: runs all controllers until it is told to end.
  * @param options.faults for crash tests, which end the process at a write of their choice
- * @param options.clock what the controllers go by; default the machine's, which certificates and leases always go by
+ * @param options.machine the clock of the machine; certificates and leases always go by {@link systemClock}
+ * @param options.clock what the controllers go by; default the machine's, under the guard of the API server's
  * @param options.pruning for tests, which cannot wait until names are let go
  */
-export async function run(
-  args: readonly string[],
-  options: Partial<Pick<ManagerOptions, 'faults' | 'clock'> & Pick<ControllerDependencies, 'pruning'>> = {},
-): Promise<void> {
-  const { pruning, ...managerOptions } = options
+export async function run(args: readonly string[], options: TestOptions = {}): Promise<void> {
+  const { pruning, machine = systemClock, ...managerOptions } = options
   const flags = parseFlags(args)
   const log = createLogger({ level: flags.logLevel, base: { process: 'manager', version } })
   const shutdown = new Shutdown({ log })
   const metrics = new Metrics()
-  const transport = new Transport(loadKubeConfig(), { onAnswer: (method, code) => metrics.requested(method, code) })
+  const onTime = (answer: TimedAnswer) => clock.hear(answer)
+  const onAnswer = (method: string, code: number | '<error>') => metrics.requested(method, code)
+  const transport = new Transport(loadKubeConfig(), { onAnswer, onTime })
   const client = new KubeClient(transport, [...coreTypes, ...kinds])
   const events = new EventRecorder(client, {
     controller: 'graphwright.dev/manager',
@@ -68,20 +75,29 @@ export async function run(
     onError: (message, error) => log.warn({ error, detail: message }, 'event was not recorded'),
   })
   const { namespace, namespaces } = flags
-  const leases = leaseTransport(metrics)
+  // For the Lease alone: no list delays a renewal, and a dead connection is noticed before the lead is lost.
+  const leases = new Transport(loadKubeConfig(), { pingMillis: electionTiming.attemptMillis, onAnswer, onTime })
   // What was learnt at the start may be weeks old when a process that stands by is elected.
   const beforeLead = async () => {
     await confirmCertificates(client, caPem, { namespace, clock: systemClock })
   }
+  const leadership = flags.leaderElect ? leadershipOf(flags, leases, { log, metrics, events, beforeLead }) : undefined
+  const clock = guardClock({
+    machine,
+    log,
+    metrics,
+    record: (regarding, event) => events.record(regarding, event),
+    regarding: () => leadership?.ref,
+  })
   const manager = new Manager({
-    clock: systemClock,
+    clock,
     ...managerOptions,
     client,
     log,
     metrics,
     events,
     ...(namespaces !== undefined && { namespaces }),
-    ...(flags.leaderElect && { leadership: leadershipOf(flags, leases, { log, metrics, events, beforeLead }) }),
+    ...(leadership !== undefined && { leadership }),
   })
   const health = await startHealthServer({
     port: flags.metricsPort,
@@ -114,14 +130,6 @@ export async function run(
   shutdown.add('health', () => health.close())
   shutdown.add('api server', () => Promise.all([transport.close(), leases.close()]).then(() => {}))
   await manager.start()
-}
-
-/** Connections for the Lease alone: no list delays a renewal, and a dead one is noticed before the lead is lost. */
-function leaseTransport(metrics: Metrics): Transport {
-  return new Transport(loadKubeConfig(), {
-    pingMillis: electionTiming.attemptMillis,
-    onAnswer: (method, code) => metrics.requested(method, code),
-  })
 }
 
 function leadershipOf(flags: Flags, transport: Transport, options: Omit<LeadershipOptions, 'elector'>): Leadership {

@@ -1,7 +1,7 @@
 import { type Run, run as runKind } from '../api/run.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { Informer } from '../kube/informer.ts'
-import type { WatchRestartReason } from '../kube/pacing.ts'
+import { longestSilenceMillis, type WatchRestartReason } from '../kube/pacing.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/log.ts'
 import { type AppOptions, createApp } from './app.ts'
@@ -27,9 +27,6 @@ export interface GatewayOptions {
   readonly onAnswer?: AppOptions['onAnswer']
   readonly onWatchRestart?: (kind: string, reason: WatchRestartReason) => void
 }
-
-/** Watches that have been silent for longer are not trusted (bookmarks come every minute). */
-const silenceMillis = 180_000
 
 /** The gateway: the only way out of a job pod and into the system. */
 export class Gateway {
@@ -97,8 +94,7 @@ export class Gateway {
   /** Why the gateway should get no traffic now; empty when it is ready. */
   problems(): string[] {
     if (this.#state !== '') return [this.#state]
-    const silent = this.#options.clock.now().getTime() - this.#runs.lastActivity
-    if (silent <= silenceMillis) return []
+    if (this.#runs.silentMillis <= longestSilenceMillis) return []
     return [this.#runs.problem ?? 'no sign of life from the watch on Runs']
   }
 

@@ -16,8 +16,6 @@ export interface InformerOptions<T extends KubeObject> extends StoreOptions<T> {
   /** Called whenever a list or watch ended and another follows, for metrics and the log. */
   readonly onRestart?: ((reason: WatchRestartReason, message: string) => void) | undefined
   readonly timing?: Partial<WatchTiming> | undefined
-  /** Unix milliseconds; default the machine's clock. */
-  readonly now?: (() => number) | undefined
 }
 
 /** A live copy of all objects of one kind, or of those in one namespace or under one selector. */
@@ -28,7 +26,7 @@ export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>
   readonly #timing: WatchTiming
   readonly #handlers: ((change: Change<T>) => void)[] = []
-  #lastActivity = 0
+  #lastActivity = Number.NEGATIVE_INFINITY
   #observedVersion = 0n
   #problem: string | undefined
   #started = false
@@ -46,9 +44,12 @@ export class Informer<T extends KubeObject> {
     return this.store.synced
   }
 
-  /** Unix milliseconds of the last sign of life of list or watch; 0 before the first. */
-  get lastActivity(): number {
-    return this.#lastActivity
+  /**
+   * Milliseconds since the last sign of life of list or watch, bookmarks among them; infinite before the first. Setting
+   * the machine's clock does not change it.
+   */
+  get silentMillis(): number {
+    return performance.now() - this.#lastActivity
   }
 
   /** Newest version that list, watch or bookmark have shown: the store holds every write up to it. */
@@ -82,7 +83,7 @@ export class Informer<T extends KubeObject> {
         this.#client.watch(this.type, {
           ...scope,
           resourceVersion,
-          timeoutSeconds: 240 + Math.floor(Math.random() * 240),
+          timeoutSeconds: Math.ceil((this.#timing.longestWatchSeconds * (1 + Math.random())) / 2),
           idleTimeoutMillis: this.#timing.idleTimeoutMillis,
           signal,
         }),
@@ -109,7 +110,7 @@ export class Informer<T extends KubeObject> {
 
   #alive(): void {
     this.#problem = undefined
-    this.#lastActivity = (this.#options.now ?? Date.now)()
+    this.#lastActivity = performance.now()
     this.#options.onActivity?.()
   }
 

@@ -25,6 +25,8 @@ export interface WatchEnd {
 export interface WatchTiming {
   /** Silence after which a watch counts as dead; the server sends a bookmark every minute. Default 120,000. */
   readonly idleTimeoutMillis: number
+  /** The server ends a watch in order after half of this to all of it. Default 480. */
+  readonly longestWatchSeconds: number
   /** First and longest wait between failures. Defaults 800 and 30,000, as in client-go. */
   readonly firstBackoffMillis: number
   readonly longestBackoffMillis: number
@@ -34,8 +36,15 @@ export interface WatchTiming {
   readonly establishedAfterMillis: number
 }
 
+/**
+ * Whoever has heard nothing from a watch for longer does not rely on what it brought before, milliseconds: three bookmarks
+ * have not come, and neither has the new list by which a watch that is thought dead begins again.
+ */
+export const longestSilenceMillis = 180_000
+
 export const defaultTiming: WatchTiming = {
   idleTimeoutMillis: 120_000,
+  longestWatchSeconds: 480,
   firstBackoffMillis: 800,
   longestBackoffMillis: 30_000,
   forgetAfterMillis: 120_000,

@@ -13,6 +13,7 @@ import {
   type StreamRequest,
   type TransportRequest,
 } from './request.ts'
+import type { TimedAnswer } from './server-clock.ts'
 import { Slots } from './slots.ts'
 import { pause, startDeadline } from './timing.ts'
 
@@ -29,6 +30,8 @@ export interface TransportOptions {
   readonly now?: () => number
   /** Told of every answer, refusals among them, for `rest_client_requests_total`; `<error>` where there was none. */
   readonly onAnswer?: (method: string, code: number | '<error>') => void
+  /** Told of every answer that has a date; our instants are of `performance.now()`. */
+  readonly onTime?: (answer: TimedAnswer) => void
 }
 
 const maxOverloadRetries = 4
@@ -49,27 +52,21 @@ export class Transport {
   readonly #timeoutMillis: number
   readonly #maxBodyBytes: number
   readonly #pingMillis: number
-  readonly #now: () => number
   readonly #onAnswer: TransportOptions['onAnswer']
+  readonly #onTime: TransportOptions['onTime']
   #dispatcher: { readonly fingerprint: string; readonly value: Dispatcher } | undefined
-  #clockOffset: number | undefined
 
   constructor(config: KubeConfig, options: TransportOptions = {}) {
     const cluster = config.getCurrentCluster()
     this.server = (cluster?.server ?? '').replace(/\/+$/, '')
     this.#proxyUrl = cluster?.proxyUrl
-    this.#now = options.now ?? Date.now
-    this.#credentials = new Credentials(config, this.#now)
+    this.#credentials = new Credentials(config, options.now)
     this.#slots = new Slots(options.maxConcurrency ?? 32)
     this.#timeoutMillis = options.timeoutMillis ?? 30_000
     this.#maxBodyBytes = options.maxBodyBytes ?? 64 * 1024 * 1024
     this.#pingMillis = options.pingMillis ?? 30_000
     this.#onAnswer = options.onAnswer
-  }
-
-  /** How far the server's clock is ahead of ours in milliseconds, to about a second; undefined before the first answer. */
-  get serverClockOffset(): number | undefined {
-    return this.#clockOffset
+    this.#onTime = options.onTime
   }
 
   /** Sends a request and returns the parsed JSON of the answer. */
@@ -166,6 +163,7 @@ export class Transport {
     timeouts: Timeouts,
   ): Promise<Dispatcher.ResponseData> {
     let response: Dispatcher.ResponseData
+    const sentAt = performance.now()
     try {
       response = await send(this.server + request.path + queryText(request.query), {
         dispatcher: this.#dispatcherFor(credential),
@@ -181,7 +179,7 @@ export class Transport {
       throw unreachable(this.#context(request), cause)
     }
     this.#onAnswer?.(request.method ?? 'GET', response.statusCode)
-    this.#noteServerTime(response)
+    this.#tellTime(response, sentAt)
     if (response.statusCode < 400) return response
     throw await this.#refusal(request, response)
   }
@@ -233,10 +231,9 @@ export class Transport {
     return value
   }
 
-  #noteServerTime(response: Dispatcher.ResponseData): void {
-    const at = Date.parse(headerOf(response, 'date') ?? '')
-    // The header is cut to the second: on average the server is half a second further.
-    if (!Number.isNaN(at)) this.#clockOffset = at + 500 - this.#now()
+  #tellTime(response: Dispatcher.ResponseData, sentAt: number): void {
+    const date = Date.parse(headerOf(response, 'date') ?? '')
+    if (!Number.isNaN(date)) this.#onTime?.({ date, sentAt, receivedAt: performance.now() })
   }
 
   #context(request: TransportRequest): RequestContext {

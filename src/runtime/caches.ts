@@ -1,5 +1,6 @@
 import type { KubeClient } from '../kube/client.ts'
 import { Informer } from '../kube/informer.ts'
+import { longestSilenceMillis, type WatchTiming } from '../kube/pacing.ts'
 import type { Change, IndexFunction } from '../kube/store.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../lib/object.ts'
 import { controllerOf } from '../lib/owner-references.ts'
@@ -18,6 +19,9 @@ export interface CachesOptions {
   readonly namespaces?: readonly string[] | undefined
   /** Freeze what is cached to any depth: tests find whoever changes it. */
   readonly freeze?: boolean | undefined
+  /** Default {@link longestSilenceMillis}, in real time: that is what servers go by. */
+  readonly silenceMillis?: number | undefined
+  readonly watchTiming?: Partial<WatchTiming> | undefined
   /** A list or watch of a kind was started again. */
   readonly onRestart?: (type: ResourceType<KubeObject>, reason: string, message: string) => void
 }
@@ -90,16 +94,27 @@ export class Caches implements Reader {
     await Promise.all(this.#informers().map((informer) => informer.synced))
   }
 
-  /** Why some cache may be out of date, one text each: not listed yet, failing, or silent for `silenceMillis`. */
-  problems(nowMillis: number, silenceMillis: number): string[] {
+  /** Why some cache may be out of date, one text each: not listed yet, failing, or silent for too long. */
+  problems(): string[] {
     if (!this.#started) return ['the caches have not been started']
-    return this.#informers().flatMap((informer) => {
-      const name = informer.type.plural
-      if (!informer.store.hasSynced)
-        return [`${name}: not listed yet${informer.problem ? `: ${informer.problem}` : ''}`]
-      if (nowMillis - informer.lastActivity <= silenceMillis) return []
-      return [`${name}: no sign of life from the watch${informer.problem ? `: ${informer.problem}` : ''}`]
+    return this.#informers().flatMap((informer) => this.#problemOf(informer))
+  }
+
+  /** As {@link problems}, for what these kinds hold of one namespace, or of the whole cluster. */
+  problemsFor(types: readonly ResourceType<KubeObject>[], namespace: string | undefined): string[] {
+    return types.flatMap((type) => {
+      const informer = informerFor(this.#cache(type), namespace)
+      return informer === undefined ? [] : this.#problemOf(informer)
     })
+  }
+
+  /** Of the kinds that are cached, how long the most silent watch of each has shown no sign of life, milliseconds. */
+  silences(): ReadonlyMap<string, number> {
+    const silences = new Map<string, number>()
+    for (const { type, silentMillis } of this.#informers()) {
+      silences.set(type.kind, Math.max(silentMillis, silences.get(type.kind) ?? 0))
+    }
+    return silences
   }
 
   has(type: ResourceType<KubeObject>): boolean {
@@ -151,17 +166,25 @@ export class Caches implements Reader {
     throw new Error(`${type.kind} is not cached: name it in the controller's watches or reads, or declare its informer`)
   }
 
+  #problemOf({ type, store, silentMillis, problem }: Informer<KubeObject>): string[] {
+    const why = problem === undefined ? '' : `: ${problem}`
+    if (!store.hasSynced) return [`${type.plural}: not listed yet${why}`]
+    const isSilent = silentMillis > (this.#options.silenceMillis ?? longestSilenceMillis)
+    return isSilent ? [`${type.plural}: no sign of life from the watch${why}`] : []
+  }
+
   #namespacesOf(type: ResourceType<KubeObject>): readonly string[] {
     const { namespaces } = this.#options
     return type.namespaced && namespaces !== undefined && namespaces.length > 0 ? namespaces : ['']
   }
 
   #informer(cache: AnyCache, namespace: string): Informer<KubeObject> {
-    const { client, freeze, onRestart } = this.#options
+    const { client, freeze, watchTiming, onRestart } = this.#options
     const informer = new Informer(client, cache.type, {
       indexes: cache.indexes,
       labelSelector: cache.labelSelector,
       freeze,
+      timing: watchTiming,
       namespace: namespace === '' ? undefined : namespace,
       onRestart: (reason, message) => onRestart?.(cache.type, reason, message),
     })

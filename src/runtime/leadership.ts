@@ -1,4 +1,5 @@
 import type { EventRecorder } from '../kube/events.ts'
+import type { ObjectRef } from '../lib/object.ts'
 import type { Elector } from './elector.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -19,6 +20,11 @@ export class Leadership {
   constructor(options: LeadershipOptions) {
     this.#options = options
     options.metrics.leads(options.elector.ref.name, false)
+  }
+
+  /** The Lease. */
+  get ref(): ObjectRef {
+    return this.#options.elector.ref
   }
 
   /** Whether anything may be written at this moment. */

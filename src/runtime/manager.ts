@@ -1,5 +1,6 @@
 import type { KubeClient } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
+import type { WatchTiming } from '../kube/pacing.ts'
 import type { KubeObject, ObjectRef, Resource, ResourceType } from '../lib/object.ts'
 import { Applied } from './applied.ts'
 import { type CacheOptions, Caches } from './caches.ts'
@@ -22,6 +23,9 @@ export interface ManagerOptions {
   readonly namespaces?: readonly string[]
   /** Freeze what is cached: tests find whoever changes it. */
   readonly freeze?: boolean
+  /** Tests do not wait for minutes until a watch counts as silent, or ends. */
+  readonly silenceMillis?: number
+  readonly watchTiming?: Partial<WatchTiming>
   /** Crash tests stop the process at a write of their choice. */
   readonly faults?: Faults
   /** Only the elected process runs controllers and runnables; default: this one does. */
@@ -36,8 +40,6 @@ interface Runnable {
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
-/** Watches that have been silent for longer are not trusted (bookmarks come every minute). */
-const silenceMillis = 180_000
 const defaultDrainMillis = 20_000
 /** What does not end on its signal within this time is left behind. */
 const lastWordsMillis = 2000
@@ -63,6 +65,8 @@ export class Manager {
       client,
       namespaces,
       freeze: options.freeze,
+      silenceMillis: options.silenceMillis,
+      watchTiming: options.watchTiming,
       onRestart: (type, reason, message) => {
         metrics.watchRestarted(type.kind, reason)
         const fields = { kind: type.kind, reason, detail: message }
@@ -70,6 +74,7 @@ export class Manager {
         else log.warn(fields, 'watch broke and starts again')
       },
     })
+    metrics.watchSilences(() => this.#caches.silences())
     this.#shared = {
       client,
       caches: this.#caches,
@@ -120,8 +125,8 @@ export class Manager {
   /** Why the process should get no traffic now; empty when it is ready. */
   problems(): string[] {
     if (this.#isStopping()) return ['stopping']
-    const { clock, leadership } = this.#options
-    const problems = this.#caches.problems(clock.now().getTime(), silenceMillis)
+    const { leadership } = this.#options
+    const problems = this.#caches.problems()
     return leadership?.problem === undefined ? problems : [...problems, leadership.problem]
   }
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { GuardedClock, Skew } from './guarded-clock.ts'
 import type { QueueObserver } from './queue.ts'
 import type { Count } from './result.ts'
 
@@ -7,6 +8,9 @@ export type ReconcileOutcome = 'success' | 'requeue_after' | 'requeue' | 'error'
 
 const passSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const queueSeconds = [0.0001, 0.001, 0.01, 0.1, 1, 10, 60, 300]
+
+const clockOffset = "How far the API server's clock is ahead of this machine's."
+const clockCorrected = "1 while schedules go by the API server's time, because this machine's is too far off."
 
 /**
  * The metrics of a process, under the names that controller-runtime and client-go use, so that existing dashboards and
@@ -113,6 +117,23 @@ export class Metrics {
     this.#activeWorkers.inc({ controller }, change)
   }
 
+  /** Shows, whenever the metrics are asked for, what is known of the clock. */
+  watchClock(clock: Pick<GuardedClock, 'skew' | 'isCorrecting'>): void {
+    this.#onCollect('graphwright_clock_offset_seconds', clockOffset, () => clock.skew && middle(clock.skew) / 1000)
+    this.#onCollect('graphwright_clock_corrected', clockCorrected, () => (clock.isCorrecting ? 1 : 0))
+  }
+
+  /** Shows, whenever the metrics are asked for, for how long the watch of each kind has been silent. */
+  watchSilences(read: () => ReadonlyMap<string, number>): void {
+    const collect = function (this: Gauge<'kind'>): void {
+      for (const [kind, millis] of read()) if (Number.isFinite(millis)) this.set({ kind }, millis / 1000)
+    }
+    const name = 'graphwright_watch_silence_seconds'
+    const help =
+      'Time since the last event, bookmark or list of a kind. Nothing is decided by one that is silent for 180 s.'
+    new Gauge({ name, help, labelNames: ['kind'], registers: [this.registry], collect })
+  }
+
   /** A request to the API server was answered; code `<error>` where it was not. */
   requested(method: string, code: number | '<error>'): void {
     this.#requests.inc({ method, code: String(code) })
@@ -142,6 +163,16 @@ export class Metrics {
     }
   }
 
+  /** A gauge that is read when it is asked for; undefined: there is nothing to show yet. */
+  #onCollect(name: string, help: string, read: () => number | undefined): void {
+    const collect = function (this: Gauge): void {
+      const value = read()
+      if (value === undefined) this.remove()
+      else this.set(value)
+    }
+    new Gauge({ name, help, registers: [this.registry], collect })
+  }
+
   #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.registry] })
   }
@@ -153,4 +184,8 @@ export class Metrics {
   #histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
   }
+}
+
+function middle({ low, high }: Skew): number {
+  return (low + high) / 2
 }

@@ -6,8 +6,8 @@ import type { Watch } from './controller.ts'
 import type { Logger } from './log.ts'
 import type { Priority } from './queue.ts'
 
-/** What of a controller matters for what wakes it. */
-interface Wakeable {
+/** What of a controller says what wakes it, and what it decides by. */
+export interface Wakeable {
   readonly name: string
   readonly for: Watch['type']
   readonly watches?: readonly Watch[]

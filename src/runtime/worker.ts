@@ -15,6 +15,7 @@ import type { Metrics, ReconcileOutcome } from './metrics.ts'
 import { OwnWrites } from './own-writes.ts'
 import { WorkQueue } from './queue.ts'
 import type { EventInput } from './result.ts'
+import { Sight } from './sight.ts'
 import { subscribe } from './wake.ts'
 import { type World, worldOf } from './world.ts'
 import type { Writer } from './writer.ts'
@@ -36,6 +37,7 @@ type Target = Resource<unknown, StatusBase>
 export type AnyController = ControllerSpec<Target, StatusBase>
 
 const ownWritePollMillis = 100
+const blindPollMillis = 1000
 const defaultConcurrency = 4
 
 /** Runs one controller: takes keys from its queue and brings their objects where the reconciler wants them. */
@@ -47,6 +49,7 @@ export class Worker {
   readonly #world: World
   readonly #echoes = new Echoes()
   readonly #failed: FailedPasses
+  readonly #sight: Sight
   readonly #abort = new AbortController()
   #isRunning = false
 
@@ -56,6 +59,7 @@ export class Worker {
     this.#queue = new WorkQueue({ clock: options.clock, observer: options.metrics.queue(spec.name) })
     this.#ownWrites = new OwnWrites(options.clock)
     this.#world = worldOf(options.client, options.caches)
+    this.#sight = new Sight(spec, options.caches, options.log)
     const { clock, metrics, record } = options
     this.#failed = new FailedPasses({ spec, queue: this.#queue, echoes: this.#echoes, clock, metrics, record })
   }
@@ -102,6 +106,10 @@ export class Worker {
       this.#queue.forget(key)
       this.#ownWrites.forget(key)
       this.#echoes.forget(key)
+      return
+    }
+    if (!this.#sight.isClear(object.metadata.namespace)) {
+      this.#queue.addAfter(key, blindPollMillis)
       return
     }
     if (!this.#mayPass(key)) {

@@ -139,7 +139,7 @@ test('own writes: the version of a write is reached when the store holds it', as
   const written = await client.create(configMapOf('mine'))
   await eventually(() => informer.observedVersion >= BigInt(written.metadata.resourceVersion ?? ''))
   expect(informer.store.get(`${namespace}/mine`)).toBeDefined()
-  expect(Date.now() - informer.lastActivity).toBeLessThan(2_000)
+  expect(informer.silentMillis).toBeLessThan(2_000)
   stop.abort()
   await ended
   await client.transport.close()

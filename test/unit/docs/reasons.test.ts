@@ -36,6 +36,7 @@ const sources = [
   'src/runtime/outcome.ts',
   'src/runtime/refusals.ts',
   'src/runtime/executor.ts',
+  'src/runtime/clock-guard.ts',
 ]
 
 /** Every capitalised word in quotes where reasons come from. */
@@ -55,7 +56,7 @@ const others = `
   ImagePullBackOff InvalidImageName NamespaceTerminating PodScheduled PostStartHookError PreCreateHookError
   PreemptionByScheduler RegistryUnavailable RunContainerError SignatureValidationFailed StartError TerminationByKubelet
   Conflict Reconciling Allow Automatic Correct Unchanged Update Done
-  Admit Advance Apply Compile Create End Observe Pause Plan Restart Resume Settle Start Wait
+  Admit Advance Apply Compile Create End Observe Pause Plan Restart Resume Schedule Settle Start Wait
   Connection Precondition Request Runtime Transient
   Application Deadline Infrastructure Refused Resource
 `

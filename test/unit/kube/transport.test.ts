@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { isUnavailable, KubeError } from '../../../src/kube/error.ts'
 import { applyPatch } from '../../../src/kube/request.ts'
+import type { TimedAnswer } from '../../../src/kube/server-clock.ts'
 import { Transport, type TransportOptions } from '../../../src/kube/transport.ts'
 import { version } from '../../../src/lib/version.ts'
 import { eventually } from '../../kit/eventually.ts'
@@ -118,12 +119,21 @@ describe('a request', () => {
     await transport.request({ path: '/x' })
   })
 
-  test('the difference to the clock of the server is known after an answer', async () => {
-    inTurn((reply) => reply.json(200, {}, { date: 'Mon, 05 Jan 2026 10:00:00 GMT' }))
-    const transport = transportTo(server.url, { now: () => Date.UTC(2026, 0, 5, 9, 59, 50) })
-    expect(transport.serverClockOffset).toBeUndefined()
+  test('the time of the server is told with every answer, refusals among them', async () => {
+    const date = 'Mon, 05 Jan 2026 10:00:00 GMT'
+    const told: TimedAnswer[] = []
+    inTurn(
+      (reply) => reply.json(200, {}, { date }),
+      (reply) => reply.json(404, {}, { date }),
+    )
+    const transport = transportTo(server.url, { onTime: (answer) => told.push(answer) })
+    const before = performance.now()
     await transport.request({ path: '/x' })
-    expect(transport.serverClockOffset).toBe(10_500)
+    await transport.request({ path: '/x' }).catch(() => {})
+    const after = performance.now()
+    expect(told.map((answer) => answer.date)).toEqual([Date.UTC(2026, 0, 5, 10), Date.UTC(2026, 0, 5, 10)])
+    const instants = told.flatMap(({ sentAt, receivedAt }) => [sentAt, receivedAt])
+    expect([before, ...instants, after]).toEqual([before, ...instants, after].toSorted((a, b) => a - b))
   })
 })
 

@@ -10,6 +10,7 @@ import { bookmark, clientFor, configMap, listOf } from './support.ts'
 
 const timing: WatchTiming = {
   idleTimeoutMillis: 5_000,
+  longestWatchSeconds: 480,
   firstBackoffMillis: 5,
   longestBackoffMillis: 20,
   forgetAfterMillis: 1_000,
