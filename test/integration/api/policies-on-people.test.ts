@@ -118,7 +118,7 @@ describe('internal-kinds', () => {
     }
   })
 
-  it('the operator fires for schedules and events', async () => {
+  it('[N-023] the operator fires for schedules and events', async () => {
     const scheduled = { trigger: 'schedule', occurrence: '2026-11-30T12:00:00Z', requestedBy: manager }
     const name = 'greet-20261130t120000z-abcdefghijklmnopqrstuvwxyz'
     expect(await cluster.as(manager).create(firing(manager, scheduled, name))).toMatchObject({ spec: scheduled })
@@ -135,20 +135,23 @@ describe('internal-kinds', () => {
 })
 
 describe('status-writers', () => {
-  it.each(kinds.map((kind) => kind.kind))('the operator writes the status of %s, nobody else does', async (kind) => {
-    const ref = refTo(kind, `status-${kind.toLowerCase()}`)
-    const name = kind === 'AutomationFiring' ? 'status-manual-1' : ref.name
-    await cluster
-      .as(manager)
-      .create(sample(kind, name))
-      .catch(() => cluster.as(administrator).create(sample(kind, name)))
-    for (const user of ['mallory', administrator]) {
-      const { message } = await mustFail(patchStatus(cluster.as(user), { ...ref, name }, { observedGeneration: 1 }))
-      expect(message).toContain(`only the operator writes the status of ${kind} objects; change spec`)
-    }
-    const written = await patchStatus(cluster.as(manager), { ...ref, name }, { observedGeneration: 1 })
-    expect(written).toMatchObject({ status: { observedGeneration: 1 } })
-  })
+  it.each(kinds.map((kind) => kind.kind))(
+    '[A-160] the operator writes the status of %s, nobody else does',
+    async (kind) => {
+      const ref = refTo(kind, `status-${kind.toLowerCase()}`)
+      const name = kind === 'AutomationFiring' ? 'status-manual-1' : ref.name
+      await cluster
+        .as(manager)
+        .create(sample(kind, name))
+        .catch(() => cluster.as(administrator).create(sample(kind, name)))
+      for (const user of ['mallory', administrator]) {
+        const { message } = await mustFail(patchStatus(cluster.as(user), { ...ref, name }, { observedGeneration: 1 }))
+        expect(message).toContain(`only the operator writes the status of ${kind} objects; change spec`)
+      }
+      const written = await patchStatus(cluster.as(manager), { ...ref, name }, { observedGeneration: 1 })
+      expect(written).toMatchObject({ status: { observedGeneration: 1 } })
+    },
+  )
 
   it('the gateway writes the status of a run', async () => {
     await cluster.as(manager).create(sample('Run', 'reported'))

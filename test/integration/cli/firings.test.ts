@@ -30,7 +30,7 @@ afterAll(() => client.transport.close())
 const settledAt = '2026-11-30T12:00:09Z'
 
 describe('run', () => {
-  it('[A-199] [A-548] [A-550] fires by hand with an event and prints the receipt', async () => {
+  it('[A-305] [A-199] [A-548] [A-550] fires by hand with an event and prints the receipt', async () => {
     const namespace = await freshNamespace(client)
     const automation = await store(client, namespace, anAutomation())
     const answer = await cliIn(namespace)(['run', 'triage', '--event', '{"items": []}', '--json'])

@@ -137,7 +137,7 @@ describe('a firing by hand', () => {
     expect(await workspace.sessions()).toHaveLength(1)
   })
 
-  it('[A-316] [A-317] keeps what it was admitted with when Environment and Agent are edited', async () => {
+  it('[A-164] [A-304] [A-316] [A-317] keeps what it was admitted with when Environment and Agent are edited', async () => {
     const { line, release } = heldCommand()
     const workspace = await Workspace.create({ triage: line })
     await startOperator(workspace.client, workspace.namespace)

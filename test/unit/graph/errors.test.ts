@@ -99,12 +99,12 @@ const nodes: Row[] = [
   ['a parser without content', drop('parse', 'inputBindings'), ['document_invalid parse']],
   ['a decision without a condition', drop('decide', 'condition'), ['document_invalid decide']],
   ['a field of another kind', set('decide', { prompt: 'Decide.' }), ['document_invalid decide']],
-  ['[A-134] a budget', set('triage', { budget: { meter: 'tokens', limit: 5 } }), ['budget_unsupported triage']],
+  ['[A-134] [A-191] a budget', set('triage', { budget: { meter: 'tokens', limit: 5 } }), ['budget_unsupported triage']],
   ['retries', set('triage', { retries: { maxAttempts: 2 } }), ['retry_unsupported triage']],
   ['a session target', set('triage', { sessionTarget: { kind: 'x' } }), ['session_target_unsupported triage']],
-  ['a fan-out', set('triage', { forEach: { items: {} } }), ['document_invalid triage']],
-  ['a delivery screen', set('triage', { deliveryScreen: {} }), ['document_invalid triage']],
-  ['a budget where nothing acts', set('decide', { budget: {} }), ['document_invalid decide']],
+  ['[A-314] [A-315] a fan-out', set('triage', { forEach: { items: {} } }), ['document_invalid triage']],
+  ['[A-312] a delivery screen', set('triage', { deliveryScreen: {} }), ['document_invalid triage']],
+  ['[A-190] a budget where nothing acts', set('decide', { budget: {} }), ['document_invalid decide']],
 ]
 
 const triggers: Row[] = [
@@ -173,7 +173,7 @@ const edges: Row[] = [
   ],
   ['[A-115] starts from a step', addEdge('starts', 'triage', 'parse'), ['edge_endpoint_kind starts triage -> parse']],
   ['an uncertain arm of a step', addEdge('uncertain', 'triage'), ['edge_endpoint_kind uncertain triage']],
-  ['a review', addEdge('reviews', 'triage', 'parse'), ['document_invalid reviews triage -> parse']],
+  ['[A-311] a review', addEdge('reviews', 'triage', 'parse'), ['document_invalid reviews triage -> parse']],
   ['a hand-over', addEdge('hands_to', 'triage', 'parse'), ['document_invalid hands_to triage -> parse']],
   ['a delivery', addEdge('delivers', 'triage', 'parse'), ['document_invalid delivers triage -> parse']],
   [

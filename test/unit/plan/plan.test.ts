@@ -58,7 +58,7 @@ const samples: [string, GraphDocument][] = [
 ]
 
 describe('planGraph', () => {
-  it('[A-032] [A-033] [A-038] plans the creation of an Automation and its program', () => {
+  it('[A-032] [A-033] [A-038] [A-162] plans the creation of an Automation and its program', () => {
     const content = planGraph(compiled(triageAndEscalate()), world())
     expect(content).toMatchObject({
       graph: 'triage',

@@ -45,7 +45,8 @@ const probing = judge({ firings: gone(1, 2, 3) })
 const ask = (value: string) => ({ metadata: { annotations: { [annotations.resumeRequested]: value } } })
 
 describe('a pause that begins', () => {
-  it('[N-140] [N-147] is told once, with the cause and what to do', () => {
+  it('[N-140] [N-146] [N-147] is told once, with the cause and what to do', () => {
+    expect(paused.pause).toMatchObject({ reason: 'CommandFailed', since: expect.stringMatching(/Z$/), streak: 3 })
     expect(paused.events).toEqual([
       {
         type: 'Warning',
