@@ -12,6 +12,15 @@ export interface ObjectMeta {
   annotations?: Record<string, string>
   finalizers?: string[]
   ownerReferences?: OwnerReference[]
+  /** Only of objects that were just read from the API server: caches do not keep it. */
+  managedFields?: ManagedFieldsEntry[]
+}
+
+/** `metav1.ManagedFieldsEntry`, as far as it is read: who wrote which fields last. */
+export interface ManagedFieldsEntry {
+  manager?: string
+  time?: string
+  fieldsV1?: unknown
 }
 
 /** `metav1.OwnerReference`. */

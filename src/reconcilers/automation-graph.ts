@@ -11,8 +11,6 @@ import { type KubeObject, keyOf, type ObjectRef, refOf } from '../lib/object.ts'
 import { isControlledBy } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { describeChanges } from '../plan/describe.ts'
-import { drift } from '../plan/drift.ts'
-import type { ManagedSpec } from '../plan/managed-spec.ts'
 import { programFor } from '../plan/managed-spec.ts'
 import { planGraph } from '../plan/plan.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
@@ -20,8 +18,9 @@ import { type EventInput, type ReconcileResult, Wait } from '../runtime/result.t
 import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
 import { automationFor } from './automation-graph/applied-automation.ts'
+import { type DriftedField, driftedFields } from './automation-graph/drift.ts'
 import { choosePlan, isFinished, lastApplied, type PlanChoice, sequenceOf } from './automation-graph/plan-choice.ts'
-import { type PlannedGraph, plannedStatus, rejectedStatus } from './automation-graph/status.ts'
+import { driftMessage, driftText, type PlannedGraph, plannedStatus, rejectedStatus } from './automation-graph/status.ts'
 import { cachedWorld, compileGraph, gatherWorld } from './automation-graph/world.ts'
 
 type Graph = DeepReadonly<AutomationGraph>
@@ -81,7 +80,8 @@ async function planned(
     plan: { name: choice.name, ...currentPlan(choice, content) },
     applied,
     automation: owned,
-    drift: applied === undefined || owned === undefined ? [] : drift(managed(applied), owned.spec),
+    drift: await driftOf(choice, applied, owned, context),
+    corrects: corrects(graph),
   }
   return {
     create: [
@@ -91,7 +91,7 @@ async function planned(
     apply: [...approveAutomatically(graph, choice.plan, approver), ...correct(graph, current)],
     delete: [...finishedPlans(graph, plans, choice, applied), ...unusedPrograms(graph, plans, owned, content, context)],
     status: plannedStatus(graph, compiled, { ...current, revision, sequence: sequenceAfter(choice) }, context.now),
-    events: choice.plan === undefined ? [plannedEvent(choice.name, content)] : [],
+    events: [...(choice.plan === undefined ? [plannedEvent(choice.name, content)] : []), ...driftEvent(graph, current)],
   }
 }
 
@@ -126,8 +126,18 @@ function initialPhase(content: DeepReadonly<PlanContent>): string {
   return content.blockers.length > 0 ? 'Blocked' : 'Pending'
 }
 
-function managed(plan: Plan): DeepReadonly<ManagedSpec> {
-  return plan.spec.content.automation as DeepReadonly<ManagedSpec>
+async function driftOf(
+  { plan }: PlanChoice,
+  applied: Plan | undefined,
+  owned: DeepReadonly<Automation> | undefined,
+  context: ReconcileContext,
+): Promise<DriftedField[]> {
+  if (applied === undefined || owned === undefined) return []
+  return await driftedFields(applied, owned, isBeingApplied(plan?.status?.phase) ? plan : undefined, context)
+}
+
+function isBeingApplied(phase: string | undefined): boolean {
+  return phase === 'Approved' || phase === 'Applying'
 }
 
 /** The program that the current plan names, where it does not exist: not yet, or not any more. */
@@ -171,7 +181,7 @@ function corrects(graph: Graph): boolean {
 
 /** Puts the approved content back. Not while a plan is being applied: that decides what the content is. */
 function correct(graph: Graph, { plan, applied, automation: live, drift: drifted }: PlannedGraph): KubeObject[] {
-  if (!corrects(graph) || applied === undefined || plan.phase === 'Approved' || plan.phase === 'Applying') return []
+  if (!corrects(graph) || applied === undefined || isBeingApplied(plan.phase)) return []
   if (live !== undefined && drifted.length === 0) return []
   return [automationFor(graph, applied.spec.content)]
 }
@@ -218,4 +228,10 @@ function plannedEvent(name: string, content: PlanContent): EventInput {
     return { type: 'Warning', reason: 'PlanBlocked', note: `Plan ${name} is blocked: ${details}`, action: 'Plan' }
   }
   return { type: 'Normal', reason: 'Planned', note: `Plan ${name}: ${describeChanges(content)}.`, action: 'Plan' }
+}
+
+/** Told when it begins and when it changes: what is put back at once would be seen nowhere else. */
+function driftEvent({ status }: Graph, current: PlannedGraph): EventInput[] {
+  if (current.drift.length === 0 || status?.drift === driftText(current)) return []
+  return [{ type: 'Warning', reason: 'Drifted', note: driftMessage(current), action: 'Observe' }]
 }

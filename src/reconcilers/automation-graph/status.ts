@@ -19,6 +19,7 @@ import {
   withoutCondition,
   withStalled,
 } from '../../runtime/conditions.ts'
+import { type DriftedField, describeDrift } from './drift.ts'
 
 type Graph = DeepReadonly<AutomationGraph>
 type Plan = DeepReadonly<AutomationGraphPlan>
@@ -29,7 +30,9 @@ export interface PlannedGraph {
   readonly applied: Plan | undefined
   readonly automation: DeepReadonly<Automation> | undefined
   /** Fields of the Automation that differ from what was applied. */
-  readonly drift: readonly string[]
+  readonly drift: readonly DriftedField[]
+  /** Whether drift is put back. */
+  readonly corrects: boolean
 }
 
 /** The whole status of a graph whose document does not compile: what is applied keeps running, and is shown. */
@@ -179,21 +182,28 @@ function readyCondition({ plan, applied, automation }: PlannedGraph): ConditionI
   return { type, status: ready.status, reason: ready.reason, message: ready.message }
 }
 
-function inSyncCondition({ applied, automation, drift }: PlannedGraph): ConditionInput | undefined {
+function inSyncCondition(planned: PlannedGraph): ConditionInput | undefined {
+  const { applied, automation, drift } = planned
   if (applied === undefined) return undefined
   const type = 'InSync'
   if (automation === undefined) {
     return { type, status: 'False', reason: 'Deleted', message: 'The applied Automation was deleted.' }
   }
   if (drift.length === 0) return { type, status: 'True', reason: 'InSync', message: 'The Automation is as applied.' }
-  const message = `The Automation differs from what was applied in ${drift.join(', ')}. Set driftPolicy: Correct to put it back.`
-  return { type, status: 'False', reason: 'Drifted', message }
+  return { type, status: 'False', reason: 'Drifted', message: driftMessage(planned) }
+}
+
+/** Which fields somebody changed, who, and what to do. */
+export function driftMessage({ drift, corrects }: PlannedGraph): string {
+  const what = `The Automation differs from what was applied: ${shorten(describeDrift(drift), driftLimit)}.`
+  if (corrects) return `${what} It is being put back; to keep a change, make it in the graph.`
+  return `${what} To keep a change, make it in the graph; to put it back, set driftPolicy: Correct.`
 }
 
 /** The `Drift` column of a graph that is applied. */
 export function driftText({ automation, drift }: PlannedGraph): string {
   if (automation === undefined) return 'deleted'
-  return drift.length === 0 ? 'none' : shorten(drift.join(', '), driftLimit)
+  return drift.length === 0 ? 'none' : shorten(drift.map(({ path }) => path).join(', '), driftLimit)
 }
 
 /** What is applied, for the status. */

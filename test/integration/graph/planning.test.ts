@@ -161,20 +161,6 @@ describe('from a graph to its Automation', () => {
     expect(live?.spec).toEqual(foreign.spec)
   })
 
-  it('[A-036] drift is reported by field, and put back only where the graph says Correct', async () => {
-    await startOperator(workspace.client, workspace.namespace)
-    await workspace.applyGraph()
-    await workspace.applyPlan(1)
-    await workspace.editAutomation({ serviceAccountName: 'somebody', paused: true })
-    const drifted = await workspace.graphIs('InSync', 'False', 'Drifted')
-    expect(drifted.status?.drift).toContain('serviceAccountName')
-    expect(drifted.status?.drift).not.toContain('paused')
-    await workspace.applyGraph({ driftPolicy: 'Correct' })
-    await workspace.graphIs('InSync', 'True', 'InSync')
-    expect((await workspace.automation())?.spec).toMatchObject({ serviceAccountName: 'triage', paused: true })
-    expect((await workspace.plans()).length).toBe(1)
-  })
-
   it('a deleted Automation needs a new plan', async () => {
     await startOperator(workspace.client, workspace.namespace)
     await workspace.applyGraph()

@@ -3,6 +3,7 @@ import { type AutomationGraph, type AutomationGraphSpec, automationGraph } from 
 import { type AutomationGraphPlan, automationGraphPlan } from '../../../src/api/automation-graph-plan.ts'
 import { kinds } from '../../../src/api/kinds.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
+import type { JsonObject } from '../../../src/lib/json.ts'
 import { conditionOf } from '../../../src/runtime/conditions.ts'
 import { aGraph, anAgent, anEnvironment, unsaved } from '../../kit/builders.ts'
 import { freshNamespace, testClient } from '../../kit/control-plane.ts'
@@ -92,9 +93,13 @@ export class Workspace {
     })
   }
 
-  /** Changes the spec of the live Automation, as somebody with the rights to break the glass would. */
-  async editAutomation(spec: Record<string, string | boolean | number>): Promise<void> {
+  /**
+   * Changes the spec of the live Automation, as somebody with the rights to break the glass would.
+   * @param fieldManager under which name
+   */
+  async editAutomation(spec: JsonObject, fieldManager: string): Promise<void> {
     const { apiVersion, kind } = automation
-    await this.client.mergePatch({ apiVersion, kind, name: 'triage', namespace: this.namespace }, { spec })
+    const ref = { apiVersion, kind, name: 'triage', namespace: this.namespace }
+    await this.client.mergePatch(ref, { spec }, { fieldManager })
   }
 }

@@ -1,9 +1,12 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { Automation, AutomationSpec } from '../../../src/api/automation.ts'
+import type { AutomationGraph } from '../../../src/api/automation-graph.ts'
 import type { AutomationGraphPlan } from '../../../src/api/automation-graph-plan.ts'
 import { automationProgram } from '../../../src/api/automation-program.ts'
 import { type KubeObject, refOf } from '../../../src/lib/object.ts'
 import { graphReconciler } from '../../../src/reconcilers/automation-graph.ts'
-import { aGraph, aPlan } from '../../kit/builders.ts'
+import { conditionOf } from '../../../src/runtime/conditions.ts'
+import { aGraph, anAgent, anAutomation, anEnvironment, aPlan } from '../../kit/builders.ts'
 import { reconcileContext } from '../../kit/reconcile-context.ts'
 
 const { apiVersion, kind, name } = refOf(aGraph())
@@ -45,4 +48,62 @@ it('makes a program again that somebody deleted, whatever has become of the plan
     const again = await reconcile(aGraph({ status }), [seen])
     expect(again.create, phase ?? 'not looked at yet').toEqual([program])
   }
+})
+
+describe('drift', () => {
+  const owner = aGraph({ spec: { driftPolicy: 'Report' } })
+
+  /** The Automation that the plan makes, changed by somebody, as the API server shows it. */
+  async function edited(change: Partial<AutomationSpec>, manager: string) {
+    const { create = [] } = await reconcile(owner, [])
+    const [program, plan] = create as [KubeObject, AutomationGraphPlan]
+    const applied = child({ ...plan, status: { phase: 'Applied' } } as KubeObject) as AutomationGraphPlan
+    const spec = { ...(plan.spec.content.automation as AutomationSpec), ...change }
+    const cached = child(anAutomation({ name: owner.metadata.name, spec })) as Automation
+    const fields = Object.fromEntries(Object.keys(change).map((field) => [`f:${field}`, {}]))
+    const managedFields = [{ manager, time: '2026-11-30T12:00:01Z', fieldsV1: { 'f:spec': fields } }]
+    const live = { ...cached, metadata: { ...cached.metadata, managedFields } }
+    return { program: child(program), plan: applied, cached, live }
+  }
+
+  function compare(graph: AutomationGraph, cached: readonly KubeObject[], live: readonly KubeObject[]) {
+    const context = reconcileContext({ cached, live })
+    return graphReconciler('manager')(graph, { ...context, read: { ...context.read, byIndex: () => [] } })
+  }
+
+  it('[A-036] is told with the field and the field manager, in the condition and once in an event', async () => {
+    const { program, plan, cached, live } = await edited({ environment: 'prod' }, 'kubectl-edit')
+    const first = await compare(owner, [program, plan, cached], [live])
+    const inSync = conditionOf(first.status?.conditions, 'InSync')
+    expect(inSync).toMatchObject({ status: 'False', reason: 'Drifted' })
+    expect(inSync?.message).toContain('environment (written by kubectl-edit)')
+    expect(first.status?.drift).toBe('environment')
+    expect(first.events).toMatchObject([{ reason: 'Drifted', note: inSync?.message }])
+    expect(first.apply).toEqual([])
+    const again = await compare(aGraph({ status: first.status }), [program, plan, cached], [live])
+    expect(again.events).toEqual([])
+  })
+
+  it('is put back where the graph says Correct', async () => {
+    const { program, plan, cached, live } = await edited({ environment: 'prod' }, 'kubectl-edit')
+    const graph = aGraph({ spec: { driftPolicy: 'Correct' } })
+    const { apply = [] } = await compare(graph, [program, plan, cached], [live])
+    expect(apply).toMatchObject([{ kind: 'Automation', spec: { environment: owner.spec.environment } }])
+  })
+
+  it('is not what a plan has just written that is still being applied', async () => {
+    const { program, plan, cached } = await edited({}, 'graphwright-manager')
+    const newer = aGraph({ spec: { serviceAccountName: 'other' } })
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'other', namespace: 'default' } }
+    const version = { name: 'triager-v1', number: 1, digest: plan.spec.content.digest, uid: 'uid-of-triager-v1' }
+    const world = [program, plan, anEnvironment(), account, anAgent({ status: { latestVersion: version } })]
+    const { create = [], status } = await compare(newer, [...world, cached], [cached])
+    const next = create.find(({ kind: its }) => its === plan.kind) as AutomationGraphPlan
+    const applying = child({ ...next, status: { phase: 'Applying' } } as KubeObject)
+    const written = { ...cached, spec: next.spec.content.automation as AutomationSpec }
+    for (const seen of [cached, written]) {
+      const pass = await compare(aGraph({ spec: newer.spec, status }), [...world, applying, seen], [seen])
+      expect(conditionOf(pass.status?.conditions, 'InSync')?.reason).toBe('InSync')
+    }
+  })
 })

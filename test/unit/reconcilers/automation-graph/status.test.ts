@@ -1,20 +1,48 @@
 import { describe, expect, it } from 'vitest'
 import { automationGraphStatus } from '../../../../src/api/automation-graph.ts'
-import { driftText, rejectedStatus } from '../../../../src/reconcilers/automation-graph/status.ts'
+import {
+  driftMessage,
+  driftText,
+  type PlannedGraph,
+  rejectedStatus,
+} from '../../../../src/reconcilers/automation-graph/status.ts'
 import { aGraph, anAutomation, aPlan } from '../../../kit/builders.ts'
 
-function drift(fields: readonly string[], automation = anAutomation()): string {
+/** A graph that is applied, and whose Automation differs in these fields, each written by the manager that is named. */
+function drifted(fields: Readonly<Record<string, string>>, corrects = false): PlannedGraph {
   const applied = aPlan()
   const plan = { name: applied.metadata.name, content: applied.spec.content, phase: 'Applied' }
-  return driftText({ plan, applied, automation, drift: fields })
+  const drift = Object.entries(fields).map(([path, manager]) => ({ path, writtenBy: manager === '' ? [] : [manager] }))
+  return { plan, applied, automation: anAutomation(), drift, corrects }
 }
 
 describe('the Drift column', () => {
   it('[A-036] names the fields, in no more than the status holds', () => {
-    expect(drift([])).toBe('none')
-    expect(drift(['target.agent.prompt', 'environment'])).toBe('target.agent.prompt, environment')
-    const many = Array.from({ length: 60 }, (_, n) => `triggers[${'x'.repeat(40)}-${n}].cron`)
-    expect(automationGraphStatus.safeParse({ drift: drift(many) }).error).toBeUndefined()
+    expect(driftText(drifted({}))).toBe('none')
+    const two = drifted({ 'target.agent.prompt': 'kubectl-edit', environment: 'curl' })
+    expect(driftText(two)).toBe('target.agent.prompt, environment')
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`triggers[${'x'.repeat(40)}-${n}].cron`, '']))
+    expect(automationGraphStatus.safeParse({ drift: driftText(drifted(many)) }).error).toBeUndefined()
+  })
+})
+
+describe('the message of drift', () => {
+  const fields = { environment: 'kubectl-edit', serviceAccountName: 'kubectl-edit', 'target.agent.prompt': 'curl' }
+
+  it('[A-036] names each field, who wrote it, and what to do', () => {
+    expect(driftMessage(drifted(fields))).toBe(
+      'The Automation differs from what was applied: environment, serviceAccountName (written by kubectl-edit); target.agent.prompt (written by curl). To keep a change, make it in the graph; to put it back, set driftPolicy: Correct.',
+    )
+  })
+
+  it('says that it is being put back where the graph says so', () => {
+    expect(driftMessage(drifted(fields, true))).toMatch(
+      / It is being put back; to keep a change, make it in the graph\.$/,
+    )
+  })
+
+  it('names nobody where nobody is known', () => {
+    expect(driftMessage(drifted({ environment: '' }))).toContain('what was applied: environment. To keep')
   })
 })
 
