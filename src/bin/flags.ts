@@ -23,3 +23,8 @@ export function ownNamespace(): string {
   }
   return namespace
 }
+
+/** The names of a list such as `a,b`. */
+export function namesOf(text: string | undefined): string[] {
+  return (text ?? '').split(',').filter((name) => name !== '')
+}

@@ -18,7 +18,7 @@ import { startHealthServer } from '../runtime/health.ts'
 import { createLogger, type LogLevel } from '../runtime/log.ts'
 import { Metrics } from '../runtime/metrics.ts'
 import { Shutdown } from '../runtime/shutdown.ts'
-import { logLevelOf, ownNamespace, portOf } from './flags.ts'
+import { logLevelOf, namesOf, ownNamespace, portOf } from './flags.ts'
 
 interface Flags {
   readonly dataDir: string
@@ -26,6 +26,7 @@ interface Flags {
   readonly metricsPort: number
   readonly logLevel: LogLevel
   readonly namespace: string
+  readonly namespaces: readonly string[]
 }
 
 const graceMillis = 15_000
@@ -46,6 +47,7 @@ export async function run(args: readonly string[]): Promise<void> {
     contents,
     notices,
     namespace: flags.namespace,
+    namespaces: flags.namespaces,
     port: flags.port,
     clock: systemClock,
     log,
@@ -56,6 +58,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const health = await startHealthServer({
     port: flags.metricsPort,
     ready: () => gateway.problems(),
+    limits: () => gateway.limits(),
     metrics: metrics.registry,
   })
   shutdown.add('requests', () => gateway.stop(graceMillis))
@@ -69,6 +72,7 @@ function parseFlags(args: readonly string[]): Flags {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      namespaces: { type: 'string' },
       'data-dir': { type: 'string', default: '/var/lib/graphwright' },
       port: { type: 'string', default: String(gatewayPort) },
       'metrics-port': { type: 'string', default: '8080' },
@@ -81,6 +85,7 @@ function parseFlags(args: readonly string[]): Flags {
     metricsPort: portOf('--metrics-port', values['metrics-port']),
     logLevel: logLevelOf(values['log-level']),
     namespace: ownNamespace(),
+    namespaces: namesOf(values.namespaces),
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
 import { installation } from '../api/installation.ts'
@@ -31,12 +32,13 @@ import { Metrics } from '../runtime/metrics.ts'
 import { GatewayNotices } from '../runtime/notices.ts'
 import { WorkerSchemaValidator } from '../runtime/schema-validator.ts'
 import { Shutdown } from '../runtime/shutdown.ts'
-import { logLevelOf, ownNamespace, portOf } from './flags.ts'
+import { logLevelOf, namesOf, ownNamespace, portOf } from './flags.ts'
 
 interface Flags {
   readonly gatewayUrl: string
   readonly runnerImage: string
-  readonly namespaces: readonly string[] | undefined
+  /** The only ones that are served; none: all. */
+  readonly namespaces: readonly string[]
   readonly tokenFile: string
   readonly metricsPort: number
   readonly logLevel: LogLevel
@@ -96,12 +98,13 @@ export async function run(args: readonly string[], options: TestOptions = {}): P
     log,
     metrics,
     events,
-    ...(namespaces !== undefined && { namespaces }),
+    ...(namespaces.length > 0 && { namespaces }),
     ...(leadership !== undefined && { leadership }),
   })
   const health = await startHealthServer({
     port: flags.metricsPort,
     ready: () => manager.problems(),
+    limits: () => manager.limits(),
     metrics: metrics.registry,
   })
   const schemas = new WorkerSchemaValidator()
@@ -146,7 +149,6 @@ function leadershipOf(flags: Flags, transport: Transport, options: Omit<Leadersh
 async function jobSettings(client: KubeClient, flags: Flags, caPem: string): Promise<JobSettings> {
   const { namespace, gatewayUrl, runnerImage } = flags
   const gateway = await client.get(serviceType, { namespace, name: installation.gatewayService })
-  const apiServer = await client.get(serviceType, { namespace: 'default', name: 'kubernetes' })
   return {
     gateway: {
       url: gatewayUrl,
@@ -155,9 +157,20 @@ async function jobSettings(client: KubeClient, flags: Flags, caPem: string): Pro
       caPem,
     },
     runnerImage,
-    isolationProbes: [{ host: apiServer.spec.clusterIP ?? '', port: 443 }],
+    isolationProbes: [await apiServerAddress(client)],
     jobRetentionSeconds: defaultJobRetentionSeconds,
   }
+}
+
+/**
+ * Where pods of this cluster find the API server. The kubelet tells every pod, so that no right outside the operator's
+ * own namespaces is needed; where it tells a name, which an isolated pod could not look up, the Service is asked.
+ */
+async function apiServerAddress(client: KubeClient): Promise<{ host: string; port: number }> {
+  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port } = process.env
+  if (isIP(host) !== 0) return { host, port: Number(port ?? 443) }
+  const service = await client.get(serviceType, { namespace: 'default', name: 'kubernetes' })
+  return { host: service.spec.clusterIP ?? '', port: 443 }
 }
 
 function parseFlags(args: readonly string[]): Flags {
@@ -184,7 +197,7 @@ function parseFlags(args: readonly string[]): Flags {
   return {
     gatewayUrl: values['gateway-url'],
     runnerImage,
-    namespaces: values.namespaces?.split(',').filter((name) => name !== ''),
+    namespaces: namesOf(values.namespaces),
     tokenFile: values['token-file'],
     metricsPort: portOf('--metrics-port', values['metrics-port']),
     logLevel: logLevelOf(values['log-level']),

@@ -5,12 +5,12 @@ import { internalNoticesPath } from '../api/notices.ts'
 import { type ErrorBody, internalBlobsPath, outputLimitBytes, runApiPaths } from '../api/run-api.ts'
 import type { Logger } from '../runtime/log.ts'
 import { readBody, readJson } from './body.ts'
+import type { Authenticator, Caller } from './callers.ts'
 import { type Contents, contentLimitBytes } from './contents.ts'
 import { ApiError, apiErrorOf } from './errors.ts'
 import { type NoticeTarget, parseNotice } from './notices.ts'
 import { parseReport } from './result.ts'
 import type { RunService } from './runs.ts'
-import type { Authenticator, Caller } from './token-reviews.ts'
 
 export interface AppOptions {
   readonly authenticator: Authenticator

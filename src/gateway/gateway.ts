@@ -1,16 +1,16 @@
-import { type Run, run as runKind } from '../api/run.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { Informer } from '../kube/informer.ts'
-import { longestSilenceMillis, type WatchRestartReason } from '../kube/pacing.ts'
+import type { WatchRestartReason } from '../kube/pacing.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/log.ts'
 import { type AppOptions, createApp } from './app.ts'
 import { CertificateSource } from './certificate.ts'
 import type { Contents } from './contents.ts'
 import type { NoticeTarget } from './notices.ts'
-import { PodDirectory, runIndexes } from './pod-directory.ts'
+import { PodDirectory } from './pod-directory.ts'
+import { RunWatch } from './run-watch.ts'
 import { Runs } from './runs.ts'
 import { GatewayServer } from './server.ts'
+import { SignedTokens } from './signed-tokens.ts'
 import { TokenReviews } from './token-reviews.ts'
 
 export interface GatewayOptions {
@@ -19,6 +19,11 @@ export interface GatewayOptions {
   readonly notices?: NoticeTarget | undefined
   /** The namespace that the operator is installed in. */
   readonly namespace: string
+  /**
+   * The only namespaces that are served; default all. With them the gateway needs no right but in these and in its own:
+   * it checks tokens itself, because a TokenReview is a right in the whole cluster.
+   */
+  readonly namespaces?: readonly string[] | undefined
   readonly clock: Clock
   readonly log: Logger
   /** Default 0: a free one. */
@@ -31,7 +36,7 @@ export interface GatewayOptions {
 /** The gateway: the only way out of a job pod and into the system. */
 export class Gateway {
   readonly #options: GatewayOptions
-  readonly #runs: Informer<Run>
+  readonly #runs: RunWatch
   readonly #certificates: CertificateSource
   readonly #fetch: (request: Request) => Response | Promise<Response>
   readonly #watches = new AbortController()
@@ -42,15 +47,8 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { client, contents, notices, namespace, clock, log } = options
     this.#options = options
-    this.#runs = new Informer(client, runKind, {
-      indexes: runIndexes,
-      onRestart: (reason, message) => {
-        const fields = { kind: runKind.kind, reason, detail: message }
-        if (reason === 'closed') log.debug(fields, 'watch starts again')
-        else log.warn(fields, 'watch broke and starts again')
-        options.onWatchRestart?.(runKind.kind, reason)
-      },
-    })
+    const namespaces = options.namespaces ?? []
+    this.#runs = new RunWatch({ client, namespaces, log, onRestart: options.onWatchRestart })
     this.#certificates = new CertificateSource(client, namespace, (error) => {
       log.error({ error }, 'the Secret of the serving certificate holds none that can be used')
     })
@@ -59,10 +57,13 @@ export class Gateway {
       client,
       contents,
       clock,
-      pods: new PodDirectory(this.#runs, clock),
+      pods: new PodDirectory(this.#runs.informers, clock),
       ...(recordWaitMillis !== undefined && { recordWaitMillis }),
     })
-    const authenticator = new TokenReviews(client, clock)
+    const authenticator =
+      namespaces.length === 0
+        ? new TokenReviews(client, clock)
+        : new SignedTokens({ client, clock, namespaces: [...namespaces, namespace] })
     const app = createApp({ authenticator, runs, contents, notices, namespace, log, ...(onAnswer && { onAnswer }) })
     this.#fetch = (request) => app.fetch(request)
   }
@@ -74,7 +75,7 @@ export class Gateway {
       this.#runs.start(this.#watches.signal),
       this.#certificates.start(this.#watches.signal),
     ])
-    await this.#runs.synced
+    await this.#runs.synced()
     this.#state = 'waiting for the manager to make the serving certificate'
     const certificate = await this.#certificates.first
     this.#server = await GatewayServer.start({ fetch: this.#fetch, certificate, port })
@@ -94,8 +95,12 @@ export class Gateway {
   /** Why the gateway should get no traffic now; empty when it is ready. */
   problems(): string[] {
     if (this.#state !== '') return [this.#state]
-    if (this.#runs.silentMillis <= longestSilenceMillis) return []
-    return [this.#runs.problem ?? 'no sign of life from the watch on Runs']
+    return this.#runs.problems()
+  }
+
+  /** What the gateway cannot do while it is ready: the namespaces that it cannot serve, and why. */
+  limits(): string[] {
+    return this.#runs.limits()
   }
 
   /** Lets requests under way finish for up to `graceMillis`. */

@@ -25,21 +25,22 @@ const rememberedPods = 10_000
  * remembered, so that they are refused at once rather than told to wait.
  */
 export class PodDirectory {
-  readonly #informer: Pick<Informer<Run>, 'store'>
+  readonly #informers: readonly Pick<Informer<Run>, 'store'>[]
   readonly #clock: Pick<Clock, 'after'>
   readonly #former = new Map<string, 'replaced' | 'gone'>()
   readonly #waiting = new Map<string, Set<() => void>>()
 
-  constructor(informer: Pick<Informer<Run>, 'store' | 'onChange'>, clock: Pick<Clock, 'after'>) {
-    this.#informer = informer
+  /** @param informers of Runs: one for all namespaces, or one for each that is served */
+  constructor(informers: readonly Pick<Informer<Run>, 'store' | 'onChange'>[], clock: Pick<Clock, 'after'>) {
+    this.#informers = informers
     this.#clock = clock
-    informer.onChange((change) => this.#note(change))
+    for (const informer of informers) informer.onChange((change) => this.#note(change))
   }
 
   /** Undefined for a pod that no Run has recorded: not yet, or never. */
   find(namespace: string, podUID: string): PodStanding | undefined {
     const key = podKey(namespace, podUID)
-    const [run] = this.#informer.store.byIndex('pod', key)
+    const [run] = this.#informers.flatMap(({ store }) => store.byIndex('pod', key))
     if (run !== undefined) return { run: keyOf(run.metadata) }
     return this.#former.get(key)
   }

@@ -8,12 +8,12 @@ import { isConflict } from '../kube/error.ts'
 import type { Digest } from '../lib/digest.ts'
 import { namespaceOf } from '../lib/object.ts'
 import type { Clock } from '../runtime/clock.ts'
+import type { Caller } from './callers.ts'
 import type { Contents } from './contents.ts'
 import { ApiError } from './errors.ts'
 import { contentTexts, inputContents, selfOf } from './input.ts'
 import type { PodDirectory, PodStanding } from './pod-directory.ts'
 import { isSettled, type Outcome, outcomeOf, recordedOf, resultOf, sameResult } from './result.ts'
-import type { Caller } from './token-reviews.ts'
 
 /** What a pod may do with the Run that it acts for. */
 export interface RunService {

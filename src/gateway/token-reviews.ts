@@ -1,66 +1,30 @@
-import { createHash } from 'node:crypto'
 import { gatewayAudience } from '../api/run-api.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type TokenReview, tokenReviewType } from '../kube/core-types.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { ApiError, type ErrorCode } from './errors.ts'
-
-/** Who presents a token: a ServiceAccount in the one pod that the token is bound to. */
-export interface Caller {
-  readonly namespace: string
-  readonly serviceAccount: string
-  readonly podName: string
-  readonly podUID: string
-}
-
-/** Says who a token belongs to. */
-export interface Authenticator {
-  /** @throws {ApiError} `auth.invalid_token` */
-  authenticate(token: string, signal?: AbortSignal): Promise<Caller>
-}
-
-const cacheMillis = 10_000
-const cacheSize = 4096
+import { type Authenticator, type Caller, KnownCallers, refused } from './callers.ts'
 
 const podNameKey = 'authentication.kubernetes.io/pod-name'
 const podUidKey = 'authentication.kubernetes.io/pod-uid'
 
-/**
- * Asks the API server about tokens (TokenReview, KEP-1205). A good answer is kept for ten seconds under the hash of
- * the token; that is safe because whether the pod still acts for its run is never decided by the token.
- */
+/** Asks the API server about tokens (TokenReview, KEP-1205), which needs a right in the whole cluster. */
 export class TokenReviews implements Authenticator {
   readonly #client: KubeClient
-  readonly #clock: Pick<Clock, 'monotonic'>
-  readonly #good = new Map<string, { readonly caller: Caller; readonly until: number }>()
+  readonly #known: KnownCallers
 
   constructor(client: KubeClient, clock: Pick<Clock, 'monotonic'>) {
     this.#client = client
-    this.#clock = clock
+    this.#known = new KnownCallers(clock)
   }
 
-  async authenticate(token: string, signal?: AbortSignal): Promise<Caller> {
-    const key = createHash('sha256').update(token).digest('base64')
-    const known = this.#good.get(key)
-    if (known !== undefined && known.until > this.#clock.monotonic()) return known.caller
-    this.#good.delete(key)
-    const caller = callerOf(await this.#review(token, signal))
-    this.#keep(key, caller)
-    return caller
+  authenticate(token: string, signal?: AbortSignal): Promise<Caller> {
+    return this.#known.callerOf(token, async () => callerOf(await this.#review(token, signal)))
   }
 
   #review(token: string, signal: AbortSignal | undefined): Promise<TokenReview> {
     const { apiVersion, kind } = tokenReviewType
     const spec = { token, audiences: [gatewayAudience] }
     return this.#client.create<TokenReview>({ apiVersion, kind, metadata: { name: '' }, spec }, { signal })
-  }
-
-  #keep(key: string, caller: Caller): void {
-    for (const oldest of this.#good.keys()) {
-      if (this.#good.size < cacheSize) break
-      this.#good.delete(oldest)
-    }
-    this.#good.set(key, { caller, until: this.#clock.monotonic() + cacheMillis })
   }
 }
 
@@ -84,8 +48,4 @@ export function callerOf(review: TokenReview): Caller {
     throw refused('pod_required', 'the token is not the projected token of a pod')
   }
   return { namespace, serviceAccount, podName, podUID }
-}
-
-function refused(code: ErrorCode, message: string): ApiError {
-  return new ApiError('auth.invalid_token', code, message)
 }

@@ -26,9 +26,11 @@ export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>
   readonly #timing: WatchTiming
   readonly #handlers: ((change: Change<T>) => void)[] = []
+  readonly #standingHandlers: (() => void)[] = []
   #lastActivity = Number.NEGATIVE_INFINITY
   #observedVersion = 0n
   #problem: string | undefined
+  #refusal: string | undefined
   #started = false
 
   constructor(client: KubeClient, type: ResourceType<T>, options: InformerOptions<T> = {}) {
@@ -37,6 +39,11 @@ export class Informer<T extends KubeObject> {
     this.#timing = { ...defaultTiming, ...options.timing }
     this.type = type
     this.store = new Store<T>(options)
+  }
+
+  /** The one it is limited to. */
+  get namespace(): string | undefined {
+    return this.#options.namespace
   }
 
   /** Resolves when the first list is in the store. */
@@ -60,6 +67,16 @@ export class Informer<T extends KubeObject> {
   /** Why the store is not kept up to date at this moment, for readiness; undefined while it is. */
   get problem(): string | undefined {
     return this.#problem
+  }
+
+  /** What the API server said when it forbade the list or watch; undefined once it allows the watch again. */
+  get refusal(): string | undefined {
+    return this.#refusal
+  }
+
+  /** Called when the first list is in, and whenever {@link refusal} changes. To be added before {@link start}. */
+  onStanding(handler: () => void): void {
+    this.#standingHandlers.push(handler)
   }
 
   /** Handlers run inside the reading loop: they note a key and return. To be added before {@link start}. */
@@ -95,7 +112,9 @@ export class Informer<T extends KubeObject> {
       replace: (items, version) => {
         this.#alive()
         this.#observedVersion = BigInt(version)
+        const isFirst = !this.store.hasSynced
         this.#tell(this.store.replace(items))
+        if (isFirst) this.#tellStanding()
       },
       put: (object) => this.#tell(this.store.put(object)),
       remove: (object) => this.#tell(this.store.remove(object)),
@@ -103,7 +122,11 @@ export class Informer<T extends KubeObject> {
         const reached = BigInt(version)
         if (reached > this.#observedVersion) this.#observedVersion = reached
       },
-      alive: () => this.#alive(),
+      // A list alone proves little: who may list and not watch is refused right after it.
+      alive: () => {
+        this.#alive()
+        this.#refuse(undefined)
+      },
       ended: (end, waitMillis) => this.#ended(end, waitMillis),
     }
   }
@@ -117,6 +140,17 @@ export class Informer<T extends KubeObject> {
   #ended(end: WatchEnd, waitMillis: number): void {
     if (waitMillis > 0) this.#problem = `${this.type.plural}: ${end.message}`
     this.#options.onRestart?.(end.reason, end.message)
+    if (end.reason === 'forbidden') this.#refuse(end.message)
+  }
+
+  #refuse(refusal: string | undefined): void {
+    const before = this.#refusal
+    this.#refusal = refusal
+    if (before !== refusal) this.#tellStanding()
+  }
+
+  #tellStanding(): void {
+    for (const handler of this.#standingHandlers) handler()
   }
 
   #tell(changes: readonly Change<T>[]): void {

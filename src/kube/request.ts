@@ -16,6 +16,8 @@ export interface TransportRequest {
   readonly body?: unknown
   /** Default `application/json`. */
   readonly contentType?: string
+  /** What kind of answer is taken; default `application/json`. */
+  readonly accept?: string
   readonly signal?: AbortSignal | undefined
   /** Milliseconds for one try of the whole exchange, body included. Default: that of the transport. */
   readonly timeoutMillis?: number
@@ -51,7 +53,7 @@ export function headersOf(request: TransportRequest, credential: Credential): Re
   const headers: Record<string, string> = {
     ...credential.headers,
     'user-agent': `graphwright/${version}`,
-    accept: 'application/json',
+    accept: request.accept ?? 'application/json',
   }
   if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json'
   return headers

@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import { Informer } from '../kube/informer.ts'
 import { longestSilenceMillis, type WatchTiming } from '../kube/pacing.ts'
+import { ServedNamespaces } from '../kube/served-namespaces.ts'
 import type { Change, IndexFunction } from '../kube/store.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../lib/object.ts'
 import { controllerOf } from '../lib/owner-references.ts'
@@ -24,6 +25,8 @@ export interface CachesOptions {
   readonly watchTiming?: Partial<WatchTiming> | undefined
   /** A list or watch of a kind was started again. */
   readonly onRestart?: (type: ResourceType<KubeObject>, reason: string, message: string) => void
+  /** One of the given namespaces can be served now, or for this reason not. */
+  readonly onServed?: (namespace: string, refusal: string | undefined) => void
 }
 
 /** Index that every kind has: the UID of the controlling owner. */
@@ -46,10 +49,16 @@ type AnyCache = Cache<KubeObject>
 export class Caches implements Reader {
   readonly #options: CachesOptions
   readonly #caches = new Map<string, AnyCache>()
+  readonly #served: ServedNamespaces
+  readonly #servedHandlers: ((namespace: string) => void)[] = []
   #started = false
 
   constructor(options: CachesOptions) {
     this.#options = options
+    this.#served = new ServedNamespaces((namespace, refusal) => {
+      options.onServed?.(namespace, refusal)
+      if (refusal === undefined) for (const handler of this.#servedHandlers) handler(namespace)
+    })
   }
 
   /** Caches a kind. May be called again for it, to add indexes. Everything is declared before the start. */
@@ -89,15 +98,41 @@ export class Caches implements Reader {
     await Promise.all(runs)
   }
 
-  /** Resolves when every kind has been listed. Call it after {@link start}. */
+  /**
+   * Resolves when every kind has been listed, but for the namespaces that were given and where that is forbidden: these
+   * follow when it is not. Call it after {@link start}.
+   */
   async synced(): Promise<void> {
-    await Promise.all(this.#informers().map((informer) => informer.synced))
+    const all = this.#informers().filter(({ namespace }) => namespace === undefined)
+    await Promise.all([this.#served.settled(), ...all.map((informer) => informer.synced)])
   }
 
-  /** Why some cache may be out of date, one text each: not listed yet, failing, or silent for too long. */
+  /** False for a namespace of which something is not, or no longer, known: what is seen there must not be acted upon. */
+  serves(namespace: string | undefined): boolean {
+    return this.#served.serves(namespace)
+  }
+
+  /** Called when a namespace can be served, at first and again. Before the start. */
+  onServed(handler: (namespace: string) => void): void {
+    this.#servedHandlers.push(handler)
+  }
+
+  /** Which of the given namespaces cannot be served, and which rights are missing there: one text each. */
+  refusals(): string[] {
+    return this.#served.refusals()
+  }
+
+  /**
+   * Why some cache may be out of date, one text each: not listed yet, failing, or silent for too long. Namespaces that
+   * cannot be served ({@link refusals}) are a problem where there is no other.
+   */
   problems(): string[] {
     if (!this.#started) return ['the caches have not been started']
-    return this.#informers().flatMap((informer) => this.#problemOf(informer))
+    if (this.#served.servesNone) return this.refusals()
+    const allowed = this.#informers().filter(
+      ({ refusal, namespace }) => refusal === undefined || namespace === undefined,
+    )
+    return allowed.flatMap((informer) => this.#problemOf(informer))
   }
 
   /** As {@link problems}, for what these kinds hold of one namespace, or of the whole cluster. */
@@ -191,6 +226,7 @@ export class Caches implements Reader {
     informer.onChange((change) => {
       for (const handler of cache.handlers) handler(change)
     })
+    if (namespace !== '') this.#served.add(namespace, informer)
     return informer
   }
 

@@ -10,6 +10,8 @@ export interface HealthOptions {
   readonly host?: string
   /** Why the process should get no traffic; empty while it is ready. */
   readonly ready: () => readonly string[]
+  /** What it cannot do although it is ready, for people: added to the answer of `/readyz`. */
+  readonly limits?: () => readonly string[]
   readonly metrics: Registry
   /** Longest event loop delay of a process that is still called alive, milliseconds; default 5 s. */
   readonly eventLoopLimitMillis?: number
@@ -52,7 +54,7 @@ async function answer(options: HealthOptions, monitor: EventLoopMonitor, method:
     case '/healthz':
       return verdict(eventLoopProblems(monitor, options.eventLoopLimitMillis ?? defaultEventLoopLimitMillis))
     case '/readyz':
-      return verdict(options.ready())
+      return verdict(options.ready(), options.limits?.())
     case '/metrics':
       return { status: 200, type: options.metrics.contentType, body: await options.metrics.metrics() }
     default:
@@ -65,8 +67,8 @@ function eventLoopProblems(monitor: EventLoopMonitor, limitMillis: number): stri
   return delay <= limitMillis ? [] : [`the event loop stood still for ${delay} ms`]
 }
 
-function verdict(problems: readonly string[]): Answer {
-  if (problems.length === 0) return { status: 200, type: plain, body: 'ok\n' }
+function verdict(problems: readonly string[], limits: readonly string[] = []): Answer {
+  if (problems.length === 0) return { status: 200, type: plain, body: `${['ok', ...limits].join('\n')}\n` }
   return { status: 503, type: plain, body: `${problems.join('\n')}\n` }
 }
 

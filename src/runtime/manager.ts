@@ -70,8 +70,15 @@ export class Manager {
       onRestart: (type, reason, message) => {
         metrics.watchRestarted(type.kind, reason)
         const fields = { kind: type.kind, reason, detail: message }
-        if (reason === 'closed') log.debug(fields, 'watch starts again')
+        // What is forbidden is tried for ever, and told once for each namespace.
+        const isTold = reason === 'forbidden' && namespaces !== undefined
+        if (reason === 'closed' || isTold) log.debug(fields, 'watch starts again')
         else log.warn(fields, 'watch broke and starts again')
+      },
+      onServed: (namespace, refusal) => {
+        metrics.served(namespace, refusal === undefined)
+        if (refusal === undefined) log.info({ namespace }, 'namespace is served')
+        else log.warn({ namespace, detail: refusal }, 'namespace is not served')
       },
     })
     metrics.watchSilences(() => this.#caches.silences())
@@ -128,6 +135,11 @@ export class Manager {
     const { leadership } = this.#options
     const problems = this.#caches.problems()
     return leadership?.problem === undefined ? problems : [...problems, leadership.problem]
+  }
+
+  /** What the process cannot do while it is ready: the namespaces that it cannot serve, with the missing rights. */
+  limits(): string[] {
+    return this.#caches.refusals()
   }
 
   /**

@@ -32,6 +32,7 @@ export class Metrics {
   readonly #watchRestarts: Counter<'kind' | 'reason'>
   readonly #ownWriteSeconds: Histogram<'controller'>
   readonly #leads: Gauge<'name'>
+  readonly #served: Gauge<'namespace'>
   readonly #pauses: Counter
   readonly #resumes: Counter
 
@@ -83,6 +84,11 @@ export class Metrics {
       passSeconds,
     )
     this.#leads = this.#gauge('leader_election_master_status', '1 in the process that leads, by its Lease.', ['name'])
+    this.#served = this.#gauge(
+      'graphwright_namespace_served',
+      '1 for a namespace of watchNamespaces that is served, 0 for one in which rights are missing.',
+      ['namespace'],
+    )
     this.#pauses = this.#counter('graphwright_automation_paused_total', 'Automations that paused themselves.', [
       'automation_hash',
       'error_code',
@@ -150,6 +156,10 @@ export class Metrics {
   /** @param lease name of the Lease */
   leads(lease: string, isLeading: boolean): void {
     this.#leads.set({ name: lease }, isLeading ? 1 : 0)
+  }
+
+  served(namespace: string, isServed: boolean): void {
+    this.#served.set({ namespace }, isServed ? 1 : 0)
   }
 
   /** Counts what happens in the queue of this controller. */

@@ -77,12 +77,21 @@ export class Worker {
       (key, priority) => this.#isRunning && this.#queue.add(key, priority),
       ({ key, object }) => this.#echoes.isNews(key, object.metadata.resourceVersion),
     )
+    caches.onServed((namespace) => {
+      if (this.#isRunning) this.#addAll(namespace)
+    })
+  }
+
+  #addAll(namespace?: string): void {
+    for (const { metadata } of this.#options.caches.list(this.spec.for, namespace)) {
+      this.#queue.add(keyOf(metadata), 'list')
+    }
   }
 
   /** Works until {@link stop}, at first on everything there is. The caches are synced. */
   async run(): Promise<void> {
     this.#isRunning = true
-    for (const { metadata } of this.#options.caches.list(this.spec.for)) this.#queue.add(keyOf(metadata), 'list')
+    this.#addAll()
     const count = this.spec.concurrency ?? defaultConcurrency
     await Promise.all(Array.from({ length: count }, () => this.#loop()))
   }
@@ -106,6 +115,11 @@ export class Worker {
       this.#queue.forget(key)
       this.#ownWrites.forget(key)
       this.#echoes.forget(key)
+      return
+    }
+    // What is seen of its namespace may be half of the truth. All its keys come back when it is whole.
+    if (!this.#options.caches.serves(object.metadata.namespace)) {
+      this.#queue.forget(key)
       return
     }
     if (!this.#sight.isClear(object.metadata.namespace)) {

@@ -10,6 +10,8 @@ export interface GatewaySettings {
   /** Namespace of the installation. */
   readonly namespace: string
   readonly dataDir: string
+  /** Further arguments. */
+  readonly args?: readonly string[]
 }
 
 const entry = new URL('tied-gateway.ts', import.meta.url).pathname
@@ -43,8 +45,8 @@ export class GatewayProcess {
   }
 
   async start(): Promise<void> {
-    const { kubeconfig, namespace, dataDir } = this.#settings
-    const args = [`--data-dir=${dataDir}`, `--port=${this.port}`, `--metrics-port=${this.#metricsPort}`]
+    const { kubeconfig, namespace, dataDir, args: more = [] } = this.#settings
+    const args = [...more, `--data-dir=${dataDir}`, `--port=${this.port}`, `--metrics-port=${this.#metricsPort}`]
     const child = spawn(process.execPath, [entry, ...args], {
       env: { ...process.env, NODE_COMPILE_CACHE: compileCache, KUBECONFIG: kubeconfig, POD_NAMESPACE: namespace },
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -74,7 +76,8 @@ export class GatewayProcess {
   }
 }
 
-async function freePorts(): Promise<[number, number]> {
+/** Two ports that nobody listens on at this moment. */
+export async function freePorts(): Promise<[number, number]> {
   const servers = [createServer().listen(0, '127.0.0.1'), createServer().listen(0, '127.0.0.1')]
   await Promise.all(servers.map((server) => once(server, 'listening')))
   const [port = 0, metricsPort = 0] = servers.map((server) => (server.address() as { port: number }).port)

@@ -56,11 +56,27 @@ readinessProbe:
   timeoutSeconds: 2
 {{- end }}
 
-{{/* CEL: the request comes from one of the operator's two ServiceAccounts. */}}
+{{/* JSON: the namespaces of the operators that the policies know: this one's, and those of policies.operatorNamespaces. */}}
+{{- define "graphwright.operatorNamespaces" -}}
+{{- $own := ternary (list .Release.Namespace) (list) .Values.operator.install -}}
+{{ concat $own .Values.policies.operatorNamespaces | uniq | toJson }}
+{{- end }}
+
+{{/* CEL: the request comes from one of the two ServiceAccounts of an operator. */}}
 {{- define "graphwright.isOperator" -}}
 request.userInfo.username in [
-  'system:serviceaccount:{{ .Release.Namespace }}:graphwright-manager',
-  'system:serviceaccount:{{ .Release.Namespace }}:graphwright-gateway']
+  {{- range $i, $namespace := include "graphwright.operatorNamespaces" . | fromJsonArray }}{{ if $i }},{{ end }}
+  'system:serviceaccount:{{ $namespace }}:graphwright-manager',
+  'system:serviceaccount:{{ $namespace }}:graphwright-gateway'
+  {{- end }}]
+{{- end }}
+
+{{/* CEL: the request comes from the manager of an operator. */}}
+{{- define "graphwright.isManager" -}}
+request.userInfo.username in [
+  {{- range $i, $namespace := include "graphwright.operatorNamespaces" . | fromJsonArray }}{{ if $i }},{{ end }}
+  'system:serviceaccount:{{ $namespace }}:graphwright-manager'
+  {{- end }}]
 {{- end }}
 
 {{/* CEL: the request comes from a controller of Kubernetes itself, such as the garbage collector. */}}

@@ -98,7 +98,13 @@ describe('the manager', () => {
     `patch agents.${g}`,
     `patch environments.${g}`,
     `delete agents.${g}`,
+    `delete automations.${g}`,
+    `delete agentversions.${g}`,
+    `patch agentversions.${g}`,
+    `patch automationprograms.${g}`,
+    `patch automationprograms.${g}/status`,
     'create pods',
+    'get pods',
     'create pods/exec',
     'delete pods',
     'patch jobs.batch',
@@ -163,9 +169,7 @@ describe('the gateway', () => {
     `patch runs.${g}/status`,
     `get sessions.${g}`,
     `get automationfirings.${g}`,
-    `get agentversions.${g}`,
     'create tokenreviews.authentication.k8s.io',
-    'create subjectaccessreviews.authorization.k8s.io',
   ])('may %s', async (request) => {
     expect(await may(gateway, workspace, request)).toBe(true)
   })
@@ -179,6 +183,7 @@ describe('the gateway', () => {
     'get pods',
     'get secrets',
     'create serviceaccounts/token',
+    'create subjectaccessreviews.authorization.k8s.io',
   ])('may not %s', async (request) => {
     expect(await may(gateway, workspace, request)).toBe(false)
   })

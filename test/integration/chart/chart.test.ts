@@ -149,20 +149,44 @@ describe('the chart', { timeout: 120_000 }, () => {
     await client.transport.close()
   })
 
-  it('binds its permissions in the served namespaces only, where they are named', async () => {
+  it('has Roles in the served namespaces and its own, and nothing in the whole cluster, where they are named', async () => {
     const everywhere = await render('elsewhere')
     one(everywhere, 'ClusterRoleBinding', 'graphwright-manager')
-    const some = await render('elsewhere', 'namespaces=["a","b"]')
-    const bindings = some.filter(({ kind, metadata }) => kind === 'RoleBinding' && metadata.name.endsWith('-workspace'))
-    expect(bindings.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).sort()).toEqual([
+    const parts = ['crds.install=false', 'policies.install=false', 'rbac.userRoles=false']
+    const some = await render('elsewhere', 'watchNamespaces=["a","b"]', ...parts)
+    expect(some.filter(({ metadata }) => metadata.namespace === undefined)).toEqual([])
+    const placed = (suffix: string) =>
+      some
+        .filter(({ kind, metadata }) => kind === suffix && metadata.namespace !== 'elsewhere')
+        .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
+        .sort()
+    const expected = [
       'a/graphwright-gateway-workspace',
       'a/graphwright-manager-workspace',
       'b/graphwright-gateway-workspace',
       'b/graphwright-manager-workspace',
-    ])
-    const cluster = some.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ metadata }) => metadata.name)
-    expect(cluster).toEqual(['graphwright-gateway-reviews'])
-    expect(podOf(some, 'graphwright-manager').containers[0]?.args).toContain('--namespaces=a,b')
+    ]
+    expect([placed('Role'), placed('RoleBinding')]).toEqual([expected, expected])
+    for (const name of ['graphwright-manager', 'graphwright-gateway']) {
+      expect(podOf(some, name).containers[0]?.args).toContain('--namespaces=a,b')
+    }
+  })
+
+  it('is the part of the whole cluster alone, which knows the operators that it is told of', async () => {
+    const objects = await render('elsewhere', 'operator.install=false', 'policies.operatorNamespaces=["a","b"]')
+    expect(objects.filter(({ metadata }) => metadata.namespace !== undefined)).toEqual([])
+    expect(new Set(objects.map(({ kind }) => kind))).toEqual(
+      new Set([
+        'ClusterRole',
+        'CustomResourceDefinition',
+        'ValidatingAdmissionPolicy',
+        'ValidatingAdmissionPolicyBinding',
+      ]),
+    )
+    const text = JSON.stringify(objects)
+    const known = new Set([...text.matchAll(/system:serviceaccount:([a-z-]+:[a-z-]+)/g)].map(([, name]) => name))
+    const names = ['graphwright-gateway', 'graphwright-manager']
+    expect([...known].sort()).toEqual(['a', 'b'].flatMap((namespace) => names.map((name) => `${namespace}:${name}`)))
   })
 
   it('takes the storage class of the content store, none, or the default one', async () => {

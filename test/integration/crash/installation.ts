@@ -100,7 +100,8 @@ export class Installation {
   }
 }
 
-async function keepCertificate(client: KubeClient, namespace: string): Promise<string> {
+/** The gateway's certificate as somebody else keeps it, for localhost too. Returns the CA. */
+export async function keepCertificate(client: KubeClient, namespace: string): Promise<string> {
   const now = new Date()
   const ca = await makeCa(now)
   const name = `${installation.gatewayService}.${namespace}.svc`

@@ -38,22 +38,30 @@ export class Story {
   readonly #client: KubeClient
   readonly #kubelet: Kubelet
 
-  private constructor(client: KubeClient, namespace: string, kubelet: Kubelet) {
-    this.#client = client
+  private constructor(person: KubeClient, namespace: string, kubelet: Kubelet) {
+    this.#client = person
     this.namespace = namespace
     this.#kubelet = kubelet
   }
 
-  /** A namespace with everything but the graph, and a kubelet for its pods. */
-  static async prepare(client: KubeClient, api: RunApi): Promise<Story> {
-    const namespace = await freshNamespace(client)
+  /**
+   * A namespace with everything but the graph, and a kubelet for its pods.
+   * @param options.namespace one that is there; default a fresh one
+   * @param options.person who applies, approves and fires; default the administrator
+   */
+  static async prepare(
+    client: KubeClient,
+    api: RunApi,
+    options: { readonly namespace?: string; readonly person?: KubeClient } = {},
+  ): Promise<Story> {
+    const namespace = options.namespace ?? (await freshNamespace(client))
     await client.create(unsaved(anEnvironment(), namespace))
     await client.create(unsaved(anAgent(), namespace))
     await client.create(unsaved(anAgent({ name: 'pager' }), namespace))
     await client.create({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'triage', namespace } })
     const runner = gatewayRunner(client, api, answerOf)
     const kubelet = await new Kubelet({ client, namespace, runner }).start()
-    return new Story(client, namespace, kubelet)
+    return new Story(options.person ?? client, namespace, kubelet)
   }
 
   stop(): Promise<void> {

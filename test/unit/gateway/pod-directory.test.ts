@@ -36,7 +36,7 @@ class Feed {
 function directory() {
   const clock = new FakeClock()
   const feed = new Feed()
-  return { clock, feed, pods: new PodDirectory(feed, clock) }
+  return { clock, feed, pods: new PodDirectory([feed], clock) }
 }
 
 describe('pod directory', () => {

@@ -9,7 +9,7 @@ afterEach(async () => {
   await server?.close()
 })
 
-async function start(options: { ready?: () => string[]; eventLoopLimitMillis?: number } = {}) {
+async function start(options: { ready?: () => string[]; limits?: () => string[]; eventLoopLimitMillis?: number } = {}) {
   const metrics = new Metrics()
   server = await startHealthServer({
     port: 0,
@@ -35,6 +35,11 @@ test('a process in order is alive and ready', async () => {
   await start()
   expect(await get('/healthz')).toEqual({ status: 200, body: 'ok\n' })
   expect(await get('/readyz?verbose')).toEqual({ status: 200, body: 'ok\n' })
+})
+
+test('says what it cannot do although it is ready', async () => {
+  await start({ limits: () => ['namespace team-b is not served'] })
+  expect(await get('/readyz')).toEqual({ status: 200, body: 'ok\nnamespace team-b is not served\n' })
 })
 
 test('says what it is not ready for', async () => {
