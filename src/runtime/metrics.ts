@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { GuardedClock, Skew } from './guarded-clock.ts'
+import type { GuardedClock } from './guarded-clock.ts'
 import type { QueueObserver } from './queue.ts'
 import type { Count } from './result.ts'
 
@@ -10,6 +10,8 @@ const passSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 const queueSeconds = [0.0001, 0.001, 0.01, 0.1, 1, 10, 60, 300]
 
 const clockOffset = "How far the API server's clock is ahead of this machine's."
+const watchSilence =
+  'Time since the last event, bookmark or list of a kind. Nothing is decided by one that is silent for 180 s.'
 const clockCorrected = "1 while schedules go by the API server's time, because this machine's is too far off."
 
 /**
@@ -35,6 +37,8 @@ export class Metrics {
   readonly #served: Gauge<'namespace'>
   readonly #pauses: Counter
   readonly #resumes: Counter
+  #clock: Pick<GuardedClock, 'skew' | 'isCorrecting'> | undefined
+  #silences: () => ReadonlyMap<string, number> = () => new Map()
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -101,6 +105,8 @@ export class Metrics {
       'Pauses of that kind that ended, by what ended them.',
       ['automation_hash', 'via'],
     )
+    this.#showClock()
+    this.#showSilences()
   }
 
   /** What a reconciler found worth counting. */
@@ -125,19 +131,12 @@ export class Metrics {
 
   /** Shows, whenever the metrics are asked for, what is known of the clock. */
   watchClock(clock: Pick<GuardedClock, 'skew' | 'isCorrecting'>): void {
-    this.#onCollect('graphwright_clock_offset_seconds', clockOffset, () => clock.skew && middle(clock.skew) / 1000)
-    this.#onCollect('graphwright_clock_corrected', clockCorrected, () => (clock.isCorrecting ? 1 : 0))
+    this.#clock = clock
   }
 
-  /** Shows, whenever the metrics are asked for, for how long the watch of each kind has been silent. */
+  /** Shows, whenever the metrics are asked for, for how many milliseconds the watch of each kind has been silent. */
   watchSilences(read: () => ReadonlyMap<string, number>): void {
-    const collect = function (this: Gauge<'kind'>): void {
-      for (const [kind, millis] of read()) if (Number.isFinite(millis)) this.set({ kind }, millis / 1000)
-    }
-    const name = 'graphwright_watch_silence_seconds'
-    const help =
-      'Time since the last event, bookmark or list of a kind. Nothing is decided by one that is silent for 180 s.'
-    new Gauge({ name, help, labelNames: ['kind'], registers: [this.registry], collect })
+    this.#silences = read
   }
 
   /** A request to the API server was answered; code `<error>` where it was not. */
@@ -173,14 +172,30 @@ export class Metrics {
     }
   }
 
-  /** A gauge that is read when it is asked for; undefined: there is nothing to show yet. */
-  #onCollect(name: string, help: string, read: () => number | undefined): void {
-    const collect = function (this: Gauge): void {
-      const value = read()
-      if (value === undefined) this.remove()
-      else this.set(value)
+  #showClock(): void {
+    const { registry } = this
+    const offset = function (this: Gauge): void {
+      const skew = clock()?.skew
+      if (skew === undefined) this.remove()
+      else this.set((skew.low + skew.high) / 2000)
     }
-    new Gauge({ name, help, registers: [this.registry], collect })
+    const corrected = function (this: Gauge): void {
+      const now = clock()
+      if (now === undefined) this.remove()
+      else this.set(now.isCorrecting ? 1 : 0)
+    }
+    const clock = () => this.#clock
+    new Gauge({ name: 'graphwright_clock_offset_seconds', help: clockOffset, registers: [registry], collect: offset })
+    new Gauge({ name: 'graphwright_clock_corrected', help: clockCorrected, registers: [registry], collect: corrected })
+  }
+
+  #showSilences(): void {
+    const silences = () => this.#silences()
+    const collect = function (this: Gauge<'kind'>): void {
+      for (const [kind, millis] of silences()) if (Number.isFinite(millis)) this.set({ kind }, millis / 1000)
+    }
+    const name = 'graphwright_watch_silence_seconds'
+    new Gauge({ name, help: watchSilence, labelNames: ['kind'], registers: [this.registry], collect })
   }
 
   #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
@@ -194,8 +209,4 @@ export class Metrics {
   #histogram<L extends string>(name: string, help: string, labelNames: L[], buckets: number[]): Histogram<L> {
     return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] })
   }
-}
-
-function middle({ low, high }: Skew): number {
-  return (low + high) / 2
 }

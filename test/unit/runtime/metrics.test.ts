@@ -24,3 +24,18 @@ describe('pauses in the metrics', () => {
     expect(text).not.toContain('triage')
   })
 })
+
+it('a process that starts its manager anew shows the silence of the new one', async () => {
+  const metrics = new Metrics()
+  metrics.watchSilences(() => new Map([['Agent', 1000]]))
+  metrics.watchSilences(
+    () =>
+      new Map([
+        ['Agent', 2500],
+        ['Run', Number.POSITIVE_INFINITY],
+      ]),
+  )
+  const text = await metrics.registry.metrics()
+  expect(text).toContain('graphwright_watch_silence_seconds{kind="Agent"} 2.5')
+  expect(text).not.toContain('kind="Run"')
+})
