@@ -5,6 +5,7 @@ import { isSettledFiring } from '../automation-firing/phase.ts'
 import {
   allBetween,
   baselineFor,
+  decideOnce,
   decideSchedule,
   newest,
   nothing,
@@ -29,11 +30,14 @@ export interface ProbeInput extends ScheduleInput {
 
 /**
  * What the schedule of an Automation asks for that has paused itself because of something that may pass: one occurrence,
- * an ordinary one, and no other before that has settled (N-154). What lies before it was skipped. A date waits for the end
- * of the pause, as it does for the end of any.
+ * an ordinary one, and no other before that has settled (N-154). What lies before it was skipped. A date is its only
+ * occurrence, and so it is the probe, once both times have come: otherwise nothing would ever show that the cause is gone.
  */
 export function decideProbe(input: ProbeInput): ScheduleDecision {
-  const trigger = input.automation.spec.triggers.find(({ kind }) => kind === 'schedule')
+  const { triggers } = input.automation.spec
+  const date = triggers.find(({ kind }) => kind === 'schedule_once')
+  if (date !== undefined) return decideOnce(input, date, !input.isBusy && input.probeAt <= input.now)
+  const trigger = triggers.find(({ kind }) => kind === 'schedule')
   const parsed = trigger && parseCron(trigger.cron ?? '', trigger.timezone ?? '')
   if (trigger === undefined || parsed?.ok !== true) return decideSchedule(input)
   const { next: _, ...observed } = observe(input, trigger)

@@ -49,7 +49,9 @@ export const nothing: ScheduleDecision = { create: [], status: undefined, covere
 export function decideSchedule(input: ScheduleInput): ScheduleDecision {
   const trigger = input.automation.spec.triggers.find(({ kind }) => kind === 'schedule' || kind === 'schedule_once')
   if (trigger === undefined) return nothing
-  return trigger.kind === 'schedule' ? decideRecurring(input, trigger) : decideOnce(input, trigger)
+  return trigger.kind === 'schedule'
+    ? decideRecurring(input, trigger)
+    : decideOnce(input, trigger, input.state === 'Active')
 }
 
 export type Trigger = DeepReadonly<AutomationTrigger>
@@ -217,8 +219,9 @@ export function withSkipped(
   return all.length === 0 ? {} : { skipped: all }
 }
 
-function decideOnce(input: ScheduleInput, trigger: Trigger): ScheduleDecision {
-  const { automation, state, firings, now, specChangedAt } = input
+/** @param mayStart false where what is due waits */
+export function decideOnce(input: ScheduleInput, trigger: Trigger, mayStart: boolean): ScheduleDecision {
+  const { automation, firings, now, specChangedAt } = input
   const { next: _, once: __, ...observed } = observe(input, trigger)
   const created = new Date(automation.metadata.creationTimestamp ?? 0)
   const chosenAt = newest(created, specChangedAt) ?? created
@@ -230,7 +233,7 @@ function decideOnce(input: ScheduleInput, trigger: Trigger): ScheduleDecision {
     ...(once.phase === 'Pending' && { next: once.at }),
     once: { at: once.at, phase: once.phase, ...(once.consumed !== undefined && { consumed: { ...once.consumed } }) },
   }
-  if (once.phase !== 'Pending' || state !== 'Active') return { ...nothing, status }
+  if (once.phase !== 'Pending' || !mayStart) return { ...nothing, status }
   const due = dueOnce(once, now, false)
   if (due === undefined) return { ...nothing, status, after: Math.max(0, Date.parse(once.at) - now.getTime()) }
   const wanted = scheduledFiring(automation, trigger.id, due.occurrence, input.requester)

@@ -329,6 +329,21 @@ describe('an admitted firing', () => {
     expect(resumed.status).toMatchObject({ phase: 'Running', admission: firing.status?.admission })
   })
 
+  it('[A-171] goes through with what it has begun, whatever the caches show by then', async () => {
+    const paused = { ...automation, spec: { ...automation.spec, paused: true } }
+    const seen = { cached: [paused, ...without('Automation')], live: world }
+    const { create } = await reconcile(claimed({ status: await admitted() }), seen)
+    expect(create).toHaveLength(1)
+  })
+
+  it('[A-282] [A-285] [A-286] an unfinished child leaves it unfinished, whatever its Run has come to', async () => {
+    const { firing, cached } = await underWay({ phase: 'Running', runs: 1 } as Session['status'])
+    const { status, create } = await reconcile(firing, { cached })
+    expect(create).toEqual([])
+    expect(status).toMatchObject({ phase: 'Running', steps: { agent: { kind: 'running' } } })
+    expect(status?.result).toBeUndefined()
+  })
+
   it('[N-154] [N-160] is not held by a pause that its Automation made itself', async () => {
     const pause = { reason: 'PodLost', message: '', class: 'Transient', since: '', streak: 3, firing: 'x' } as const
     const itself = anAutomation({ status: { ...structuredClone(active), state: 'Paused', pause } as never })

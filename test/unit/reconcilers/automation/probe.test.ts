@@ -122,9 +122,21 @@ describe('a probe', () => {
     ])
   })
 
-  it('[A-227] a date waits for the end of the pause', () => {
+  it('[N-154] [A-208] is a date where that is all there is, once both times have come, and never twice', () => {
     const triggers = [{ id: 'once', kind: 'schedule_once' as const, at: at('12:50') }]
-    expect(occurrences({ now: '13:00', probeAt: '12:45', spec: { triggers } })).toEqual([])
+    const spec = { triggers }
+    expect(decide({ now: '12:47', probeAt: '12:45', spec })).toMatchObject({ create: [], after: 3 * 60_000 })
+    expect(occurrences({ now: '12:55', probeAt: '13:00', spec })).toEqual([])
+    expect(occurrences({ now: '12:55', probeAt: '12:45', isBusy: true, spec })).toEqual([])
+    const [probe] = decide({ now: '13:00', probeAt: '12:45', spec }).create
+    expect((probe as AutomationFiring).spec.occurrence).toBe(at('12:50'))
+    const name = probe?.metadata.name ?? ''
+    const wanted = { name, spec: { trigger: 'schedule' as const, occurrence: at('12:50') } }
+    const begun = decide({ now: '13:00', probeAt: '12:45', spec, firings: [aFiring(wanted)] })
+    expect(begun).toMatchObject({ create: [], covered: [{ metadata: { name } }] })
+    const ended = aFiring({ ...wanted, status: { phase: 'Failed' } })
+    const after = decide({ now: '14:00', probeAt: '13:30', spec, firings: [ended] })
+    expect(after).toMatchObject({ create: [], covered: [], status: { once: { phase: 'Consumed' } } })
   })
 })
 
