@@ -9,9 +9,12 @@ export type DeepReadonly<T> = T extends (...args: never[]) => unknown
 
 /** Freezes `value` and everything in it, and returns it. Tests freeze what they hand to pure functions. */
 export function deepFreeze<T>(value: T): DeepReadonly<T> {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value)
-    for (const child of Object.values(value)) deepFreeze(child)
+  const left: unknown[] = [value]
+  while (left.length > 0) {
+    const next = left.pop()
+    if (typeof next !== 'object' || next === null || Object.isFrozen(next)) continue
+    Object.freeze(next)
+    for (const child of Object.values(next)) left.push(child)
   }
   return value as DeepReadonly<T>
 }

@@ -153,6 +153,20 @@ describe('a new firing', () => {
     expect(status?.result).toBeUndefined()
   })
 
+  it('[N-138] [N-139] [N-193] that lacks something leaves its record and nothing else', async () => {
+    const readiness = [{ check: 'agent' as const, state: 'Failed' as const, message: 'There is no Agent x.' }]
+    const lacking = anAutomation({ status: { state: 'NotReady', observedGeneration: 1, readiness } })
+    const { status, create = [] } = await reconcile(claimed(), { cached: [lacking, ...without('Automation')] })
+    expect(create).toEqual([])
+    expect(status).toMatchObject({
+      phase: 'Failed',
+      reason: 'NotReady',
+      message: expect.stringContaining('no Agent x'),
+    })
+    expect(status).not.toHaveProperty('admission')
+    expect(status).not.toHaveProperty('steps')
+  })
+
   it('[A-317] is admitted with the newest version, the Environment and the ServiceAccount as they are', async () => {
     const { status, create, events } = await reconcile(aFiring())
     expect(create).toBeUndefined()
@@ -334,6 +348,17 @@ describe('an admitted firing', () => {
     const seen = { cached: [paused, ...without('Automation')], live: world }
     const { create } = await reconcile(claimed({ status: await admitted() }), seen)
     expect(create).toHaveLength(1)
+  })
+
+  it('[N-173] takes nothing for deleted because it could not be read', async () => {
+    const given = reconcileContext({ cached: without('ServiceAccount'), live: world })
+    const find = async (type: { kind: string }, ...rest: unknown[]) => {
+      if (type.kind === 'ServiceAccount') throw new Error('the API server is away')
+      return await (given.live.find as (...all: unknown[]) => Promise<unknown>)(type, ...rest)
+    }
+    const firing = deepFreeze(claimed({ status: await admitted() }))
+    const pass = firingReconciler(tools())(firing, { ...given, live: { find } as never })
+    await expect(pass).rejects.toThrow('the API server is away')
   })
 
   it('[A-282] [A-285] [A-286] an unfinished child leaves it unfinished, whatever its Run has come to', async () => {
