@@ -1,12 +1,11 @@
 import { parseArgs } from 'node:util'
-import { Counter, Gauge, Histogram } from 'prom-client'
 import { automationFiring } from '../api/automation-firing.ts'
 import { run as runKind } from '../api/run.ts'
 import { gatewayPort } from '../api/run-api.ts'
 import { session } from '../api/session.ts'
-import type { AppOptions } from '../gateway/app.ts'
 import { ContentFiles } from '../gateway/contents.ts'
 import { Gateway } from '../gateway/gateway.ts'
+import { answerMetrics, watchGateway, watchSpace } from '../gateway/metrics.ts'
 import { NoticePost } from '../gateway/notices.ts'
 import { KubeClient } from '../kube/client.ts'
 import { loadKubeConfig } from '../kube/config.ts'
@@ -54,7 +53,8 @@ export async function run(args: readonly string[]): Promise<void> {
     onAnswer: answerMetrics(metrics),
     onWatchRestart: (kind, reason) => metrics.watchRestarted(kind, reason),
   })
-  spaceMetric(metrics, contents)
+  watchSpace(metrics, contents)
+  watchGateway(metrics, gateway)
   const health = await startHealthServer({
     port: flags.metricsPort,
     ready: () => gateway.problems(),
@@ -87,37 +87,4 @@ function parseFlags(args: readonly string[]): Flags {
     namespace: ownNamespace(),
     namespaces: namesOf(values.namespaces),
   }
-}
-
-function answerMetrics(metrics: Metrics): NonNullable<AppOptions['onAnswer']> {
-  const registers = [metrics.registry]
-  const requests = new Counter({
-    name: 'graphwright_gateway_requests_total',
-    help: 'Requests answered.',
-    labelNames: ['route', 'method', 'code'],
-    registers,
-  })
-  const seconds = new Histogram({
-    name: 'graphwright_gateway_request_duration_seconds',
-    help: 'Time from a request to its answer.',
-    labelNames: ['route', 'method'],
-    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  })
-  return ({ route, method, status, seconds: took }) => {
-    requests.inc({ route, method, code: String(status) })
-    seconds.observe({ route, method }, took)
-  }
-}
-
-/** What an alert needs: a full volume refuses every large output. */
-function spaceMetric(metrics: Metrics, contents: ContentFiles): void {
-  new Gauge({
-    name: 'graphwright_gateway_contents_free_bytes',
-    help: 'Free bytes of the volume of the content store.',
-    registers: [metrics.registry],
-    async collect() {
-      this.set(await contents.freeBytes())
-    },
-  })
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
+import { automation } from '../api/automation.ts'
 import { installation } from '../api/installation.ts'
 import { kinds } from '../api/kinds.ts'
 import { fieldManagers } from '../api/labels.ts'
@@ -17,6 +18,7 @@ import { KubeLease } from '../kube/lease.ts'
 import type { TimedAnswer } from '../kube/server-clock.ts'
 import { Transport } from '../kube/transport.ts'
 import { version } from '../lib/version.ts'
+import { censusOf } from '../reconcilers/automation/census.ts'
 import { defaultJobRetentionSeconds, type JobSettings } from '../reconcilers/run/job-settings.ts'
 import { confirmCertificates, ensureCertificates, keepCertificates } from '../runtime/certificates.ts'
 import { type Clock, systemClock } from '../runtime/clock.ts'
@@ -122,6 +124,9 @@ export async function run(args: readonly string[], options: TestOptions = {}): P
     notices,
     ...(pruning !== undefined && { pruning }),
   })
+  metrics.watch('graphwright_automations', 'Automations by what they are at.', ['state'], () =>
+    [...censusOf(manager.read.list(automation))].map(([state, value]) => ({ labels: { state }, value })),
+  )
   manager.addRunnable('certificates', async (signal) => {
     const onError = (error: unknown) => log.warn({ error }, 'certificates could not be checked, trying again')
     await keepCertificates(client, caPem, { namespace, clock: systemClock, signal, onError })

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { installation } from '../api/installation.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -13,6 +14,7 @@ import type { ServingCertificate } from './server.ts'
 export class CertificateSource {
   readonly #informer: Informer<Secret>
   readonly #first = Promise.withResolvers<ServingCertificate>()
+  #ends: ReadonlyMap<string, Date> = new Map()
   #handler: ((certificate: ServingCertificate) => void) | undefined
 
   /** @param onProblem told why a certificate in the Secret cannot be used; the one before stays in use */
@@ -22,6 +24,7 @@ export class CertificateSource {
     this.#informer.onChange(({ type, object }) => {
       const certificate = type === 'deleted' ? undefined : certificateOf(object)
       if (certificate === undefined || !isUsable(certificate, onProblem)) return
+      this.#ends = endsOf(certificate, decoded(object.data?.['ca.crt']))
       this.#first.resolve(certificate)
       this.#handler?.(certificate)
     })
@@ -30,6 +33,11 @@ export class CertificateSource {
   /** Resolves with the first certificate, as soon as there is one. */
   get first(): Promise<ServingCertificate> {
     return this.#first.promise
+  }
+
+  /** When the certificate in use ends, and the CA beside it; empty before the first. */
+  get ends(): ReadonlyMap<string, Date> {
+    return this.#ends
   }
 
   /** Called for every later certificate. */
@@ -55,6 +63,21 @@ function isUsable(certificate: ServingCertificate, onProblem: (error: unknown) =
   } catch (error) {
     onProblem(error)
     return false
+  }
+}
+
+function endsOf({ cert }: ServingCertificate, ca: string | undefined): ReadonlyMap<string, Date> {
+  const serving: [string, Date] = ['serving', new X509Certificate(cert).validToDate]
+  const authority = ca === undefined ? undefined : endOf(ca)
+  return new Map(authority === undefined ? [serving] : [serving, ['ca', authority]])
+}
+
+/** What somebody else keeps there may be anything. */
+function endOf(pem: string): Date | undefined {
+  try {
+    return new X509Certificate(pem).validToDate
+  } catch {
+    return undefined
   }
 }
 

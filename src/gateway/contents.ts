@@ -70,10 +70,10 @@ export class ContentFiles implements Contents {
     throw new ApiError('content.corrupt', 'digest_mismatch', message)
   }
 
-  /** Bytes that may still be written to the volume. */
-  async freeBytes(): Promise<number> {
-    const { bavail, bsize } = await statfs(this.#files)
-    return bavail * bsize
+  /** What the volume holds, and how much may still be written to it. */
+  async space(): Promise<{ readonly freeBytes: number; readonly sizeBytes: number }> {
+    const { bavail, blocks, bsize } = await statfs(this.#files)
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize }
   }
 
   /** True where the content is there and sound; one that is damaged is to be written again. */

@@ -92,6 +92,16 @@ export class Gateway {
     return this.#server.port
   }
 
+  /** By kind, how long its watch has shown no sign of life, milliseconds. */
+  silences(): ReadonlyMap<string, number> {
+    return new Map([[runKind.kind, this.#runs.silentMillis]])
+  }
+
+  /** When the certificates in use end: `serving`, and `ca` where the Secret has one. */
+  certificateEnds(): ReadonlyMap<string, Date> {
+    return this.#certificates.ends
+  }
+
   /** Why the gateway should get no traffic now; empty when it is ready. */
   problems(): string[] {
     if (this.#state !== '') return [this.#state]

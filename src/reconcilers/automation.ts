@@ -64,7 +64,8 @@ export function createAutomationReconciler(
       now,
     }
     const schedule = gate.kind === 'probing' ? decideProbe({ ...input, ...gate }) : decideSchedule(input)
-    if (schedule.create.length > 0) return { create: withFinalizer(schedule.create, automation, context) }
+    const { create, counts } = schedule
+    if (create.length > 0) return { create: withFinalizer(create, automation, context), counts }
     const starting = start(automation.spec.concurrencyPolicy, gate, before, firings, schedule)
     // Once its time has come, the probe waits for an occurrence and not for the clock.
     const probe = gate.kind === 'probing' && !gate.isDue ? gate.probeAt.getTime() - now.getTime() : undefined
@@ -73,7 +74,7 @@ export function createAutomationReconciler(
       annotate: starting.cancel.flatMap(({ uid }) => cancelRequest(firings, uid)),
       status: statusOf(automation, { state, readiness, pausing, firings, schedule, starting }, now),
       events: pausing.events,
-      counts: pausing.counts,
+      counts: [...pausing.counts, ...counts],
       ...(after !== undefined && { after }),
     }
   }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import { EventLoopMonitor } from './event-loop.ts'
 
 export interface HealthOptions {
@@ -38,6 +38,7 @@ const defaultEventLoopLimitMillis = 5000
  */
 export async function startHealthServer(options: HealthOptions): Promise<HealthServer> {
   const monitor = new EventLoopMonitor()
+  countReadiness(options)
   const server = createServer((request, response) => {
     answer(options, monitor, request.method ?? 'GET', request.url ?? '/')
       .catch((error: unknown) => ({ status: 500, type: plain, body: `${String(error)}\n` }))
@@ -60,6 +61,18 @@ async function answer(options: HealthOptions, monitor: EventLoopMonitor, method:
     default:
       return { status: 404, type: plain, body: 'there is /healthz, /readyz and /metrics\n' }
   }
+}
+
+/** What an alert needs: whoever scrapes does not see the probes. */
+function countReadiness({ metrics, ready }: HealthOptions): void {
+  new Gauge({
+    name: 'graphwright_ready',
+    help: '1 while the process is ready, as /readyz says.',
+    registers: [metrics],
+    collect() {
+      this.set(ready().length === 0 ? 1 : 0)
+    },
+  })
 }
 
 function eventLoopProblems(monitor: EventLoopMonitor, limitMillis: number): string[] {

@@ -8,6 +8,16 @@ export type ReconcileOutcome = 'success' | 'requeue_after' | 'requeue' | 'error'
 
 const passSeconds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const queueSeconds = [0.0001, 0.001, 0.01, 0.1, 1, 10, 60, 300]
+const delaySeconds = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 900, 3600]
+
+/** Reasons that are there from the start: an increase from nothing is none to whoever computes rates. */
+const skipReasons = ['DeadlineExceeded', 'LimitExceeded', 'MissedPolicyNone', 'NotReady', 'Paused', 'Superseded']
+
+/** One line of a gauge. */
+export interface Sample {
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value: number
+}
 
 const clockOffset = "How far the API server's clock is ahead of this machine's."
 const watchSilence =
@@ -39,6 +49,8 @@ export class Metrics {
   readonly #resumes: Counter
   #clock: Pick<GuardedClock, 'skew' | 'isCorrecting'> | undefined
   #silences: () => ReadonlyMap<string, number> = () => new Map()
+  readonly #skips: Counter<'reason'>
+  readonly #startDelay: Histogram<never>
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -107,12 +119,55 @@ export class Metrics {
     )
     this.#showClock()
     this.#showSilences()
+    this.#skips = this.#counter(
+      'graphwright_occurrences_skipped_total',
+      'Occurrences of schedules that did not start, by the reason.',
+      ['reason'],
+    )
+    for (const reason of skipReasons) this.#skips.inc({ reason }, 0)
+    this.#startDelay = this.#histogram(
+      'graphwright_occurrence_start_delay_seconds',
+      'Time from when an occurrence of a schedule should have started to its firing.',
+      [],
+      delaySeconds,
+    )
   }
 
   /** What a reconciler found worth counting. */
-  count({ metric, labels }: Count): void {
-    const counter = metric === 'automationPaused' ? this.#pauses : this.#resumes
-    counter.inc({ ...labels })
+  count(count: Count): void {
+    switch (count.metric) {
+      case 'automationPaused':
+        this.#pauses.inc({ ...count.labels })
+        break
+      case 'automationResumed':
+        this.#resumes.inc({ ...count.labels })
+        break
+      case 'occurrencesSkipped':
+        this.#skips.inc({ ...count.labels }, count.times)
+        break
+      case 'occurrenceStarted':
+        this.#startDelay.observe(count.delaySeconds)
+        break
+    }
+  }
+
+  /** A gauge that is read whenever somebody looks. */
+  watch(name: string, help: string, labelNames: string[], read: () => readonly Sample[]): void {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect() {
+        this.reset()
+        for (const { labels = {}, value } of read()) this.set({ ...labels }, value)
+      },
+    })
+  }
+
+  /** A controller that will be counted, with nothing counted yet. */
+  controller(controller: string): void {
+    this.#errors.inc({ controller }, 0)
   }
 
   reconciled(controller: string, result: ReconcileOutcome, seconds: number): void {

@@ -40,6 +40,15 @@ export type Count =
       >
     }
   | { readonly metric: 'automationResumed'; readonly labels: Readonly<Record<'automation_hash' | 'via', string>> }
+  /** Occurrences of a schedule that were decided and do not run. */
+  | {
+      readonly metric: 'occurrencesSkipped'
+      readonly labels: Readonly<Record<'reason', string>>
+      readonly times: number
+    }
+  /** A firing was made for an occurrence, so long after it should have started, jitter included. */
+  | { readonly metric: 'occurrenceStarted'; readonly delaySeconds: number }
+
 /** Annotations for an object that exists; one that is gone needs none. */
 export interface Annotated {
   readonly ref: ObjectRef

@@ -56,6 +56,7 @@ export class Worker {
   constructor(spec: AnyController, options: WorkerOptions) {
     this.spec = spec
     this.#options = options
+    options.metrics.controller(spec.name)
     this.#queue = new WorkQueue({ clock: options.clock, observer: options.metrics.queue(spec.name) })
     this.#ownWrites = new OwnWrites(options.clock)
     this.#world = worldOf(options.client, options.caches)

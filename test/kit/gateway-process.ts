@@ -60,6 +60,11 @@ export class GatewayProcess {
     await eventually(() => this.#isReady(child), { timeout: 30_000, interval: 50 })
   }
 
+  /** What its metrics say. */
+  async metrics(): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${this.#metricsPort}/metrics`)).text()
+  }
+
   /** With SIGKILL; {@link start} starts the next. Resolves when nothing of it is left. */
   async kill(): Promise<void> {
     const child = this.#child

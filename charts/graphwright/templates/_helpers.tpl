@@ -16,7 +16,8 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 
 {{- define "graphwright.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- $tag := .Values.image.tag | default .Chart.AppVersion -}}
+{{ .Values.image.repository }}{{ ternary "@" ":" (hasPrefix "sha256:" $tag) }}{{ $tag }}
 {{- end }}
 
 {{- define "graphwright.gatewayURL" -}}

@@ -3,23 +3,21 @@ import { parseCron, type Schedule } from '../../schedule/cron.ts'
 import { baselineOf, dueOccurrences } from '../../schedule/due.ts'
 import { isSettledFiring } from '../automation-firing/phase.ts'
 import {
-  allBetween,
   baselineFor,
   decideOnce,
   decideSchedule,
+  missingFirings,
   newest,
   nothing,
   observe,
   occurrenceOf,
-  recorded,
   type ScheduleDecision,
   type ScheduleInput,
   type Trigger,
   uncoveredFirings,
   withoutMade,
-  withSkipped,
 } from './schedule.ts'
-import { scheduledFiring } from './scheduled-firing.ts'
+import { allBetween, recorded, skipCount, withSkipped } from './skipped.ts'
 
 export interface ProbeInput extends ScheduleInput {
   /** The first occurrence that starts from then on is let through. */
@@ -49,17 +47,18 @@ export function decideProbe(input: ProbeInput): ScheduleDecision {
   const occurrence = occurrenceOf(waiting)
   const base = baselineOf(baselineFor(input.automation, observed))
   const before = allBetween(parsed.schedule, base, new Date(occurrence.getTime() - 1), 'Paused')
+  const skipped = withoutMade(before, uncovered)
   const status = {
     ...observed,
     watermark: (newest(base, occurrence) ?? occurrence).toISOString(),
-    ...withSkipped(observed.skipped, withoutMade(before, uncovered)),
+    ...withSkipped(observed.skipped, skipped),
   }
-  return { ...nothing, status, covered: [waiting] }
+  return { ...nothing, status, covered: [waiting], counts: skipped.map(skipCount) }
 }
 
 /** The occurrence that is the probe, as soon as it is due. */
 function choose(input: ProbeInput, trigger: Trigger, schedule: Schedule, observed: ScheduleStatus): ScheduleDecision {
-  const { automation, firings, now, probeAt, requester } = input
+  const { automation, now, probeAt } = input
   const { watermark, baseline } = baselineFor(automation, observed)
   const until = new Date(probeAt.getTime() - 1)
   const { missedOccurrences: missed, jitterSeconds = 0 } = automation.spec
@@ -72,20 +71,19 @@ function choose(input: ProbeInput, trigger: Trigger, schedule: Schedule, observe
     identity: automation.metadata.uid ?? '',
     now,
   })
-  const made = new Set(firings.map(({ metadata }) => metadata.name))
-  const wanted = due.fire.map(({ occurrence }) => scheduledFiring(automation, trigger.id, occurrence, requester))
-  const create = wanted.filter(({ metadata }) => !made.has(metadata.name))
-  if (create.length > 0) return { ...nothing, create }
+  const missing = missingFirings(input, trigger, due)
+  if (missing.create.length > 0) return { ...nothing, ...missing }
   const next = due.nextStartAt
   const isDecided = due.watermark !== undefined && due.watermark.getTime() !== watermark?.getTime()
   const slept = isDecided ? allBetween(schedule, baselineOf({ watermark, baseline }), until, 'Paused') : []
+  const skipped = [...slept, ...due.skipped.map(recorded)]
   const status = {
     ...observed,
     ...(due.watermark !== undefined && { watermark: due.watermark.toISOString() }),
     ...(next !== undefined && { next: next.toISOString() }),
-    ...withSkipped(observed.skipped, [...slept, ...due.skipped.map(recorded)]),
+    ...withSkipped(observed.skipped, skipped),
   }
-  return { ...nothing, status, after: next && millisTo(next, input) }
+  return { ...nothing, status, after: next && millisTo(next, input), counts: skipped.map(skipCount) }
 }
 
 function millisTo(instant: Date, { now }: ScheduleInput): number {

@@ -3,13 +3,14 @@ import type { AutomationFiring } from '../../api/automation-firing.ts'
 import { digestJson } from '../../lib/digest.ts'
 import type { KubeObject } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import type { Count } from '../../runtime/result.ts'
 import { parseCron, type Schedule } from '../../schedule/cron.ts'
-import { baselineOf, dueOccurrences, type Skipped } from '../../schedule/due.ts'
+import { baselineOf, type DueDecision, dueOccurrences } from '../../schedule/due.ts'
 import { normaliseInstant } from '../../schedule/instant.ts'
-import { countOccurrences, latestOccurrence, nextOccurrence } from '../../schedule/occurrence.ts'
 import { consumeDate, dueOnce, observeDate } from '../../schedule/once.ts'
 import { isSettledFiring } from '../automation-firing/phase.ts'
-import { scheduledFiring } from './scheduled-firing.ts'
+import { scheduledFiring, startCount } from './scheduled-firing.ts'
+import { allBetween, recorded, skipCount, withSkipped } from './skipped.ts'
 
 export type AutomationState = 'Active' | 'Paused' | 'NotReady'
 
@@ -41,9 +42,11 @@ export interface ScheduleDecision {
   readonly covered: readonly Firing[]
   /** Milliseconds until the schedule has to be looked at again; absent: only a change brings something new. */
   readonly after: number | undefined
+  /** What the metrics are told once this is done. */
+  readonly counts: readonly Count[]
 }
 
-export const nothing: ScheduleDecision = { create: [], status: undefined, covered: [], after: undefined }
+export const nothing: ScheduleDecision = { create: [], status: undefined, covered: [], after: undefined, counts: [] }
 
 /** What the schedule of an Automation asks for. Pure: the same input, the same firings, whoever asks and how often. */
 export function decideSchedule(input: ScheduleInput): ScheduleDecision {
@@ -104,11 +107,10 @@ function decideRecurring(input: ScheduleInput, trigger: Trigger): ScheduleDecisi
     identity: automation.metadata.uid ?? '',
     now,
   })
-  const wanted = due.fire.map(({ occurrence }) => scheduledFiring(automation, trigger.id, occurrence, input.requester))
-  const existing = new Set(firings.map(({ metadata }) => metadata.name))
-  const create = wanted.filter(({ metadata }) => !existing.has(metadata.name))
-  if (create.length > 0) return { ...nothing, create }
-  const skipped = [...skippedWhileAway(input, observed, parsed.schedule), ...due.skipped.map(recorded)]
+  const missing = missingFirings(input, trigger, due)
+  if (missing.create.length > 0) return { ...nothing, ...missing }
+  const away = skippedWhileAway(input, observed, parsed.schedule)
+  const skipped = withoutMade([...away, ...due.skipped.map(recorded)], uncovered)
   const watermark = newest(due.watermark, ...uncovered.map(occurrenceOf))
   const nextStart = due.nextStartAt
   return {
@@ -118,10 +120,27 @@ function decideRecurring(input: ScheduleInput, trigger: Trigger): ScheduleDecisi
       ...observed,
       ...(watermark !== undefined && { watermark: watermark.toISOString() }),
       ...(nextStart !== undefined && { next: nextStart.toISOString() }),
-      ...withSkipped(observed.skipped, withoutMade(skipped, uncovered)),
+      ...withSkipped(observed.skipped, skipped),
     },
     after: nextStart === undefined ? undefined : Math.max(0, nextStart.getTime() - now.getTime()),
+    counts: skipped.map(skipCount),
   }
+}
+
+/** The firings of due occurrences that are not there yet, and how late they are. */
+export function missingFirings(
+  { automation, firings, requester, now }: ScheduleInput,
+  trigger: Trigger,
+  { fire }: Pick<DueDecision, 'fire'>,
+): Pick<ScheduleDecision, 'create' | 'counts'> {
+  const existing = new Set(firings.map(({ metadata }) => metadata.name))
+  const missing = fire
+    .map(({ occurrence, startAt }) => ({
+      firing: scheduledFiring(automation, trigger.id, occurrence, requester),
+      count: startCount(startAt, now),
+    }))
+    .filter(({ firing }) => !existing.has(firing.metadata.name))
+  return { create: missing.map(({ firing }) => firing), counts: missing.map(({ count }) => count) }
 }
 
 function isObserved({ metadata, status }: DeepReadonly<Automation>): boolean {
@@ -181,23 +200,6 @@ function skippedWhileAway(
   return allBetween(schedule, base, new Date(observed.resumedAt), reason)
 }
 
-/** Every occurrence after `base` and up to `until`, as skipped. */
-export function allBetween(schedule: Schedule, base: Date, until: Date, reason: string): SkippedOccurrences[] {
-  const first = nextOccurrence(schedule, base)
-  const last = latestOccurrence(schedule, base, until)
-  if (first === undefined || last === undefined || first > until) return []
-  return [recorded({ reason, count: countOccurrences(schedule, base, until), first, last })]
-}
-
-export function recorded({
-  reason,
-  count,
-  first,
-  last,
-}: Omit<Skipped, 'reason'> & { reason: string }): SkippedOccurrences {
-  return { reason, count, first: first.toISOString(), last: last.toISOString() }
-}
-
 /** A firing that was made before the minute turned is not superseded by the next one: it starts as well. */
 export function withoutMade(skipped: readonly SkippedOccurrences[], made: readonly Firing[]): SkippedOccurrences[] {
   return skipped.flatMap((one) => {
@@ -207,16 +209,6 @@ export function withoutMade(skipped: readonly SkippedOccurrences[], made: readon
     const count = one.count - inside.length
     return count > 0 ? [{ ...one, count }] : []
   })
-}
-
-const keptSkips = 10
-
-export function withSkipped(
-  before: readonly SkippedOccurrences[] | undefined,
-  added: readonly SkippedOccurrences[],
-): Pick<ScheduleStatus, 'skipped'> {
-  const all = [...(before ?? []), ...added].slice(-keptSkips)
-  return all.length === 0 ? {} : { skipped: all }
 }
 
 /** @param mayStart false where what is due waits */
@@ -238,7 +230,7 @@ export function decideOnce(input: ScheduleInput, trigger: Trigger, mayStart: boo
   if (due === undefined) return { ...nothing, status, after: Math.max(0, Date.parse(once.at) - now.getTime()) }
   const wanted = scheduledFiring(automation, trigger.id, due.occurrence, input.requester)
   const made = firings.find(({ metadata }) => metadata.name === wanted.metadata.name)
-  if (made === undefined) return { ...nothing, create: [wanted] }
+  if (made === undefined) return { ...nothing, create: [wanted], counts: [startCount(due.occurrence, now)] }
   const covered = uncoveredFirings(automation, [made], undefined).filter((firing) => !isSettledFiring(firing))
   return { ...nothing, status, covered }
 }

@@ -4,6 +4,7 @@ import { labels } from '../../api/labels.ts'
 import { firingName } from '../../lib/names.ts'
 import type { KubeObject } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import type { Count } from '../../runtime/result.ts'
 
 /** The firing of one occurrence of a schedule. Its name is the lock: there is one for each occurrence, ever. */
 export function scheduledFiring(
@@ -33,6 +34,11 @@ export function scheduledFiring(
     },
   }
   return firing
+}
+
+/** What the metrics are told of a firing that is made at `now` and was to be made at `startAt`. */
+export function startCount(startAt: Date, now: Date): Count {
+  return { metric: 'occurrenceStarted', delaySeconds: Math.max(0, now.getTime() - startAt.getTime()) / 1000 }
 }
 
 /** `2026-11-30T12:00:00.000Z` as `20261130t120000z`: what people read in the name. */

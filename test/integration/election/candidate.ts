@@ -67,8 +67,12 @@ export class Candidate {
 
   /** What its metrics say. */
   async leads(): Promise<boolean> {
-    const text = await (await fetch(`http://127.0.0.1:${this.#port}/metrics`)).text()
+    const text = await this.metrics()
     return /^leader_election_master_status\{name="graphwright-manager"\} 1$/m.test(text)
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${this.#port}/metrics`)).text()
   }
 
   signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {

@@ -95,6 +95,7 @@ it('gets ready when it has its certificate, loses nothing when it is killed, and
     'graphwright_gateway_requests_total{route="/runs/v1/self/result",method="POST",code="200"} 1',
   )
   expect(metrics).toMatch(/graphwright_gateway_contents_free_bytes [1-9]/)
+  expect(metrics).toContain('graphwright_ready 1')
   second.kill('SIGTERM')
   const [code] = await once(second, 'exit')
   expect(code).toBe(0)
