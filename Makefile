@@ -11,11 +11,14 @@ help: ## list the targets
 node_modules:
 	@hack/node-modules.sh
 
-demo: node_modules ## a graph planned, approved, fired and run in pods, on a cluster of its own (EVENT=file.json for your own event)
-	@node hack/demo/demo.ts up $(if $(EVENT),--event "$(EVENT)")
+# Where the demo runs: on a cluster of its own, or by what these name.
+demo_target = --context "$(CONTEXT)" --cluster "$(CLUSTER)" --yes "$(YES)"
 
-demo-down: node_modules ## end the demo and its cluster
-	@node hack/demo/demo.ts down
+demo: node_modules ## a graph planned, approved, fired and run in pods (EVENT=, CLUSTER=kind, CONTEXT= IMAGE=: see README.md)
+	@node hack/demo/demo.ts up $(demo_target) --image "$(IMAGE)" --pull-secret "$(PULL_SECRET)" --storage-class "$(STORAGE_CLASS)" $(if $(EVENT),--event "$(EVENT)")
+
+demo-down: node_modules ## end the demo, with its cluster where that is its own
+	@node hack/demo/demo.ts down $(demo_target)
 
 test: node_modules ## everything: lint, types, unit, integration, e2e
 	@node test/run.ts

@@ -38,14 +38,20 @@ export function removeCluster(name: string): void {
   run(clusterTool, ['down', '--name', name])
 }
 
-/** Builds the images of the operator and of the sample agents and loads them into the cluster. */
-export function loadImages(name: string): void {
+/** Builds the images of the operator and of the sample agents. */
+export function buildImages(): void {
   run(process.execPath, ['build.ts'])
   run('hack/image.sh', [])
+}
+
+/** Builds the images of the operator and of the sample agents and loads them into the cluster. */
+export function loadImages(name: string): void {
+  buildImages()
   for (const image of images) run(clusterTool, ['image', 'load', '--name', name, image])
 }
 
-const images = ['.cache/images/graphwright.tar', '.cache/images/samples.tar']
+/** What {@link buildImages} makes. */
+export const images = ['.cache/images/graphwright.tar', '.cache/images/samples.tar']
 
 /** Installs the chart, or upgrades to it, and waits until manager and gateway are ready. */
 export function installOperator(name: string): void {

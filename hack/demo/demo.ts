@@ -1,121 +1,167 @@
 import { spawnSync } from 'node:child_process'
-import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import {
+  buildImages,
   ensureCluster,
+  images,
   installOperator,
-  kubectl,
   loadImages,
   operatorNamespace,
   removeCluster,
   root,
 } from '../operator.ts'
+import { type Access, accessByContext, accessByKubeconfig } from './access.ts'
 import { checkEvent } from './event.ts'
-import { demoPrograms, linkPrograms } from './tools.ts'
+import { agree, foreignCluster, installQuestion, removeQuestion, sampleNamespace } from './foreign.ts'
+import { copyPullSecret, type Installation, installChart, makeNamespace } from './install.ts'
+import { kindClusters, kindContext, kindObstacle, kindPlan, kindRemoval, runKind } from './kind.ts'
+import { removeInstallation } from './remove.ts'
+import { applySample, type Farewell, fire, type Story, sayGoodbye, showOperator } from './story.ts'
+import { checkVersion, isOurs, occupied, storageProblem, survey } from './survey.ts'
+import { type ForeignTarget, imageName, imageText, Refusal, type Target, targetOf } from './target.ts'
 
 /**
- * `make demo`: the main job of the project, from nothing to the answer of an agent, on a cluster of its own.
- * `make demo-down` ends it.
+ * `make demo`: the main job of the project, from nothing to the answer of an agent: on a cluster of its own, on one that
+ * kind makes, or on one that somebody else made. `make demo-down` ends it.
  */
 
-const cluster = 'demo'
-const namespace = 'demo'
-const graph = 'triage-and-escalate'
-const samples = join(root, 'manifests/samples', graph)
-const cli = join(root, 'dist/graphwright.cjs')
-const bin = join(root, '.cache/demo/bin')
+const localCluster = 'demo'
 const steps = 6
 
 function title(step: number, text: string): void {
   console.log(`\n==> ${step}/${steps}  ${text}`)
 }
 
-/** Runs the command line tool as a person would, output and all; what is shown may be pasted at the root of the checkout. */
-function graphwright(kubeconfig: string, args: readonly string[]): void {
-  const line = ['-n', namespace, ...args.map((arg) => arg.replace(`${root}/`, ''))]
-  console.log(`\n$ graphwright ${line.join(' ')}`)
-  const env = { ...process.env, KUBECONFIG: kubeconfig }
-  const { status } = spawnSync(process.execPath, [cli, ...line], { cwd: root, stdio: 'inherit', env })
-  if (status !== 0) throw new Error(`graphwright ${args[0]} ended with exit code ${status}`)
+/** Steps 4 to 6, which are the same everywhere. */
+function tell(story: Story, farewell: Farewell, started: number): void {
+  title(4, 'a graph, its plan, and the approval of exactly that plan')
+  makeNamespace(story.access, story.namespace)
+  applySample(story)
+  title(5, 'fired by hand, run in pods')
+  fire(story)
+  title(6, 'what is left to look at')
+  sayGoodbye(story, farewell, Math.round((performance.now() - started) / 1000))
 }
 
-function show(args: readonly string[]): void {
-  console.log(`\n$ kubectl ${args.join(' ')}\n${kubectl(cluster, args)}`.trimEnd())
-}
-
-function up(event: string | undefined): void {
-  if (event !== undefined) checkEvent(event)
+function upLocal(event: string | undefined): void {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
-    throw new Error('the demo runs pods on a node of its own: run it on Linux, as root (sudo make demo)')
+    throw new Refusal(
+      'The demo runs pods on a node of its own: run it on Linux, as root (sudo make demo). ' +
+        'CLUSTER=kind uses Docker instead, CONTEXT=name a cluster of your kubeconfig.',
+    )
   }
   const started = performance.now()
   title(1, 'a real Kubernetes, in a network namespace of its own')
-  const kubeconfig = ensureCluster(cluster)
+  const kubeconfig = ensureCluster(localCluster)
   console.log(kubeconfig)
   title(2, 'the images of the operator and of the sample agents')
-  loadImages(cluster)
+  loadImages(localCluster)
   console.log('localhost/graphwright:dev and localhost/graphwright-samples:dev are on the node')
   title(3, 'the operator, from its Helm chart')
-  installOperator(cluster)
-  show(['get', 'deployment', '-n', operatorNamespace])
-  title(4, 'a graph, its plan, and the approval of exactly that plan')
-  applySample(kubeconfig)
-  title(5, 'fired by hand, run in pods')
-  const events = event === undefined ? sampleEvents() : [resolve(event)]
-  for (const file of events) fire(kubeconfig, file)
-  title(6, 'what is left to look at')
-  show(['get', 'agraph,agplan,auto,firing,session,run', '-n', namespace])
-  goodbye(kubeconfig, Math.round((performance.now() - started) / 1000))
+  installOperator(localCluster)
+  const story = { access: accessByKubeconfig(kubeconfig), namespace: 'demo', event }
+  showOperator(story)
+  tell(story, { setUp: `KUBECONFIG=${kubeconfig}`, again: 'make demo', end: 'make demo-down' }, started)
 }
 
-function sampleEvents(): string[] {
-  return ['incident', 'quiet'].map((name) => join(samples, 'events', `${name}.json`))
+function upKind(event: string | undefined): void {
+  const obstacle = kindObstacle()
+  if (obstacle !== undefined) throw new Refusal(`${obstacle}. Without it: make demo, or CONTEXT=name.`)
+  const started = performance.now()
+  title(1, 'a cluster of kind')
+  runKind(kindPlan(kindClusters(), []))
+  title(2, 'the images of the operator and of the sample agents')
+  buildImages()
+  runKind(kindPlan(kindClusters(), images))
+  const story = { access: accessByContext(kindContext), namespace: sampleNamespace, event }
+  install(story, { image: imageName('localhost/graphwright:dev') })
+  tell(story, { again: 'make demo CLUSTER=kind', end: 'make demo-down CLUSTER=kind' }, started)
 }
 
-function applySample(kubeconfig: string): void {
-  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
-  const workspace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }
-  kubectl(cluster, ['apply', '--server-side', '-f', '-'], JSON.stringify(workspace))
-  graphwright(kubeconfig, ['plan', '-f', join(samples, 'graph.yaml')])
-  show(['apply', '--server-side', '-n', namespace, '-f', `manifests/samples/${graph}`])
-  kubectl(cluster, ['wait', `agraph/${graph}`, '-n', namespace, '--for=condition=Planned', '--timeout=30s'])
-  show(['get', 'agplan', '-n', namespace])
-  graphwright(kubeconfig, ['approve', graph])
-  kubectl(cluster, ['wait', `agraph/${graph}`, '-n', namespace, '--for=condition=Applied', '--timeout=30s'])
-  kubectl(cluster, ['wait', `auto/${graph}`, '-n', namespace, '--for=condition=Ready', '--timeout=30s'])
+async function upForeign(target: ForeignTarget, event: string | undefined): Promise<void> {
+  const { image, pullSecret, storageClass } = target
+  const cluster = foreignCluster(target.context)
+  if (image === undefined) throw new Refusal(imageNeeded)
+  await agree(installQuestion(cluster, target), target.isAgreed)
+  const started = performance.now()
+  const access = accessByContext(target.context)
+  title(1, `what is in the cluster of context ${target.context}`)
+  const found = survey(access, cluster)
+  const problem = occupied(found) ?? storageProblem(found, storageClass)
+  if (problem !== undefined) throw new Refusal(problem)
+  console.log(isOurs(found) ? 'what the demo installed before; it is brought up to date' : 'nothing in the way')
+  title(2, 'the command line tool')
+  buildPrograms()
+  const story = { access, namespace: sampleNamespace, image: imageText(image), pullSecret, event }
+  makeNamespace(access, operatorNamespace)
+  makeNamespace(access, sampleNamespace)
+  if (pullSecret !== undefined) copyPullSecret(access, pullSecret, cluster)
+  install(story, { image, pullSecret, storageClass })
+  const again = `make demo CONTEXT=${target.context} IMAGE=${imageText(image)}`
+  tell(story, { again, end: `make demo-down CONTEXT=${target.context}` }, started)
 }
 
-function fire(kubeconfig: string, file: string): void {
-  graphwright(kubeconfig, ['run', graph, '--event', `@${file}`, '--follow', '--exit-status'])
-  const newest = ['get', 'firing', '-n', namespace, '--sort-by=.metadata.creationTimestamp', '-o', 'name']
-  const name = kubectl(cluster, newest).trim().split('\n').at(-1)?.split('/').at(-1)
-  if (name === undefined) throw new Error('the firing that was just made is gone')
-  graphwright(kubeconfig, ['trace', name])
+const imageNeeded = `The nodes of that cluster have to pull the image of the operator: name it with IMAGE=registry.example/graphwright:0.1.0.
+"make image" builds it, and docs/install.md says how to push it. The sample's agents run in the same image.`
+
+function install(story: Story, installation: Installation): void {
+  title(3, 'the operator, from its Helm chart')
+  makeNamespace(story.access, operatorNamespace)
+  installChart(story.access, installation)
+  showOperator(story)
 }
 
-function goodbye(kubeconfig: string, seconds: number): void {
-  linkPrograms(bin, demoPrograms())
-  console.log(`
-Done in ${seconds} s. To look around:
-
-  export KUBECONFIG=${kubeconfig} PATH=${bin}:$PATH
-  kubectl get agraph,agplan,auto,firing,session,run,job,pod -n ${namespace}
-  kubectl describe firing -n ${namespace}
-  kubectl explain automationgraph.spec.nodes
-  kubectl graphwright -n ${namespace} run ${graph} --event '{"items": []}' --follow
-
-With an event of your own:  make demo EVENT=my-event.json
-To end it:                  make demo-down`)
+function buildPrograms(): void {
+  const { status } = spawnSync(process.execPath, ['build.ts'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+  if (status !== 0) throw new Error('the programs could not be built; see above')
 }
 
-function main(): void {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { event: { type: 'string' } } })
-  if (positionals[0] === 'down') removeCluster(cluster)
-  else up(values.event)
+async function downForeign({ context, isAgreed }: ForeignTarget): Promise<void> {
+  const cluster = foreignCluster(context)
+  await agree(removeQuestion(cluster), isAgreed)
+  const access: Access = accessByContext(context)
+  checkVersion(access, cluster)
+  const found = survey(access, cluster)
+  if (!isOurs(found)) throw new Refusal(`The demo has installed nothing in the cluster of context ${context}.`)
+  removeInstallation(access, found.installed.crds)
+  console.log('It is as it was before.')
+}
+
+function up(target: Target, event: string | undefined): Promise<void> | void {
+  if (event !== undefined) checkEvent(event)
+  if (target.kind === 'context') return upForeign(target, event)
+  return target.kind === 'kind' ? upKind(event) : upLocal(event)
+}
+
+function down(target: Target): Promise<void> | void {
+  if (target.kind === 'context') return downForeign(target)
+  if (target.kind === 'local') return removeCluster(localCluster)
+  const obstacle = kindObstacle()
+  if (obstacle !== undefined) throw new Refusal(`${obstacle}.`)
+  runKind(kindRemoval(kindClusters()))
+}
+
+async function main(): Promise<void> {
+  const text = { type: 'string' } as const
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      event: text,
+      context: text,
+      cluster: text,
+      image: text,
+      'pull-secret': text,
+      'storage-class': text,
+      yes: text,
+    },
+  })
+  const { event, 'pull-secret': pullSecret, 'storage-class': storageClass, ...rest } = values
+  const target = targetOf({ ...rest, pullSecret, storageClass })
+  await (positionals[0] === 'down' ? down(target) : up(target, event))
 }
 
 try {
-  main()
+  await main()
 } catch (error) {
   console.error(`\n${error instanceof Error ? error.message : error}`)
   process.exitCode = 1

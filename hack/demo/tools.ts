@@ -1,13 +1,15 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
-import { root, toolFolder } from '../operator.ts'
+import { isAbsolute, join } from 'node:path'
+import { root } from '../operator.ts'
+import type { Access } from './access.ts'
 
 const bundle = join(root, 'dist/graphwright.cjs')
 
 /** What a person types after the demo, by name. The command line needs the Node that the checkout brings. */
-export function demoPrograms(): Record<string, string> {
-  const kubectl = join(toolFolder(), 'kubectl')
-  return { kubectl, node: process.execPath, graphwright: bundle, 'kubectl-graphwright': bundle }
+export function demoPrograms({ kubectl }: Access): Record<string, string> {
+  // One by its bare name is on the PATH anyway.
+  const built = isAbsolute(kubectl) ? { kubectl } : {}
+  return { ...built, node: process.execPath, graphwright: bundle, 'kubectl-graphwright': bundle }
 }
 
 /** Makes a folder for PATH in which the programs have these names, and nothing else is. */

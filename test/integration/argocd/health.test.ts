@@ -63,12 +63,12 @@ describe('what Argo CD shows of what the operator has really written', () => {
 
     await workspace.editAutomation({ paused: true })
     await shown(workspace, [[automation, 'Suspended']])
-    await workspace.editAutomation({ paused: false, concurrencyPolicy: 'Forbid' })
+    await workspace.editAutomation({ paused: false, serviceAccountName: 'default' })
     await shown(workspace, [
       [automation, 'Healthy'],
       [automationGraph, 'Degraded'],
     ])
-    await workspace.editAutomation({ concurrencyPolicy: 'Allow' })
+    await workspace.editAutomation({ serviceAccountName: 'triage' })
     await shown(workspace, [[automationGraph, 'Healthy']])
 
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', name: 'triage', namespace: workspace.namespace }
@@ -77,7 +77,7 @@ describe('what Argo CD shows of what the operator has really written', () => {
       [automation, 'Degraded'],
       [automationGraph, 'Degraded'],
     ])
-    await workspace.applyGraph({ nodes: [] })
+    await workspace.applyGraph({ edges: [{ kind: 'starts', from: 'by-hand', to: 'nowhere' }] })
     await workspace.graphIs('Valid', 'False', 'Invalid')
     await shown(workspace, [[automationGraph, 'Degraded']])
   })
