@@ -61,14 +61,14 @@ describe('what Argo CD shows of what the operator has really written', () => {
       [automationGraph, 'Healthy'],
     ])
 
-    await workspace.editAutomation({ paused: true })
+    await workspace.editAutomation({ paused: true }, 'somebody')
     await shown(workspace, [[automation, 'Suspended']])
-    await workspace.editAutomation({ paused: false, serviceAccountName: 'default' })
+    await workspace.editAutomation({ paused: false, serviceAccountName: 'default' }, 'somebody')
     await shown(workspace, [
       [automation, 'Healthy'],
       [automationGraph, 'Degraded'],
     ])
-    await workspace.editAutomation({ serviceAccountName: 'triage' })
+    await workspace.editAutomation({ serviceAccountName: 'triage' }, 'somebody')
     await shown(workspace, [[automationGraph, 'Healthy']])
 
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', name: 'triage', namespace: workspace.namespace }
