@@ -94,7 +94,7 @@ export class Gateway {
 
   /** By kind, how long its watch has shown no sign of life, milliseconds. */
   silences(): ReadonlyMap<string, number> {
-    return new Map([[runKind.kind, this.#runs.silentMillis]])
+    return this.#runs.silences()
   }
 
   /** When the certificates in use end: `serving`, and `ca` where the Secret has one. */

@@ -51,6 +51,12 @@ export class RunWatch {
     return silent.map(({ problem }) => problem ?? 'no sign of life from the watch on Runs')
   }
 
+  /** By kind, how long the most silent watch has shown no sign of life, milliseconds. */
+  silences(): ReadonlyMap<string, number> {
+    const heard = this.informers.filter(({ refusal, namespace }) => refusal === undefined || namespace === undefined)
+    return new Map(heard.length === 0 ? [] : [[runKind.kind, Math.max(...heard.map((one) => one.silentMillis))]])
+  }
+
   /** Which of the given namespaces cannot be served, and why. */
   limits(): string[] {
     return this.#served.refusals()

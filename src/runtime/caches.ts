@@ -129,10 +129,7 @@ export class Caches implements Reader {
   problems(): string[] {
     if (!this.#started) return ['the caches have not been started']
     if (this.#served.servesNone) return this.refusals()
-    const allowed = this.#informers().filter(
-      ({ refusal, namespace }) => refusal === undefined || namespace === undefined,
-    )
-    return allowed.flatMap((informer) => this.#problemOf(informer))
+    return this.#allowed().flatMap((informer) => this.#problemOf(informer))
   }
 
   /** As {@link problems}, for what these kinds hold of one namespace, or of the whole cluster. */
@@ -146,7 +143,7 @@ export class Caches implements Reader {
   /** Of the kinds that are cached, how long the most silent watch of each has shown no sign of life, milliseconds. */
   silences(): ReadonlyMap<string, number> {
     const silences = new Map<string, number>()
-    for (const { type, silentMillis } of this.#informers()) {
+    for (const { type, silentMillis } of this.#allowed()) {
       silences.set(type.kind, Math.max(silentMillis, silences.get(type.kind) ?? 0))
     }
     return silences
@@ -228,6 +225,11 @@ export class Caches implements Reader {
     })
     if (namespace !== '') this.#served.add(namespace, informer)
     return informer
+  }
+
+  /** Without those of the given namespaces that cannot be served. */
+  #allowed(): Informer<KubeObject>[] {
+    return this.#informers().filter(({ refusal, namespace }) => refusal === undefined || namespace === undefined)
   }
 
   #informers(): Informer<KubeObject>[] {

@@ -63,7 +63,7 @@ describe('helm refuses', { timeout: 120_000 }, () => {
       "at '/networkPolicy/enabled': got string, want boolean",
     ],
     ['a number where a text is', 'image.tag=1.5', "at '/image/tag': got number, want string"],
-    ['a text where a list is', 'namespaces="team-a"', "at '/namespaces': got string, want array"],
+    ['a text where a list is', 'watchNamespaces="team-a"', "at '/watchNamespaces': got string, want array"],
     ['a choice that does not exist', 'logLevel="loud"', "at '/logLevel': value must be one of 'trace', 'debug'"],
     [
       'a pull policy that does not exist',
@@ -77,8 +77,8 @@ describe('helm refuses', { timeout: 120_000 }, () => {
     ],
     ['a tag that is none', 'image.tag="v1 beta"', "at '/image/tag': 'v1 beta' does not match pattern"],
     ['a name that is none', 'image.pullSecrets=["My Secret"]', "at '/image/pullSecrets/0': 'My Secret' does not match"],
-    ['a namespace that is none', 'namespaces=["a.b"]', "at '/namespaces/0': 'a.b' does not match pattern"],
-    ['the same namespace twice', 'namespaces=["a","a"]', "at '/namespaces': items at 0 and 1 are equal"],
+    ['a namespace that is none', 'watchNamespaces=["a.b"]', "at '/watchNamespaces/0': 'a.b' does not match pattern"],
+    ['the same namespace twice', 'watchNamespaces=["a","a"]', "at '/watchNamespaces': items at 0 and 1 are equal"],
     ['fewer replicas than none', 'manager.replicas=-1', "at '/manager/replicas': minimum: got -1, want 0"],
     ['a port that is none', 'notices.port=70000', "at '/notices/port': maximum: got 70,000, want 65,535"],
     [
