@@ -28,8 +28,12 @@ function ownersFor(owner: Seen, child: KubeObject) {
   return [ownedBy(owner, child)]
 }
 
-/** The object with the digest of its content written on it. */
+/**
+ * The object with the digest of its content written on it. A digest that it brings is kept: where two releases, or two
+ * installations, make the same thing in different words, whoever makes it says what it is the same by.
+ */
 export function withContentDigest(object: KubeObject): KubeObject {
+  if (object.metadata.annotations?.[contentDigestAnnotation] !== undefined) return object
   const annotations = { ...object.metadata.annotations, [contentDigestAnnotation]: contentDigest(object) }
   return { ...object, metadata: { ...object.metadata, annotations } }
 }

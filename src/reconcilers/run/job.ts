@@ -4,9 +4,11 @@ import { labels, managedByValue, networkLabel } from '../../api/labels.ts'
 import type { Run } from '../../api/run.ts'
 import type { Session } from '../../api/session.ts'
 import { type Job, jobType } from '../../kube/core-types.ts'
+import { digestJson } from '../../lib/digest.ts'
 import { childName } from '../../lib/names.ts'
 import { namespaceOf } from '../../lib/object.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { contentDigestAnnotation } from '../../runtime/ownership.ts'
 import type { JobSettings } from './job-settings.ts'
 import { podSpecFor } from './pod-spec.ts'
 
@@ -23,7 +25,8 @@ export interface JobInput {
 
 /**
  * The Job of one incarnation of a Run: one pod, once. No retries and no pod failure policy inside the Job, because a
- * pod that Kubernetes makes anew would be an incarnation that nobody recorded.
+ * pod that Kubernetes makes anew would be an incarnation that nobody recorded. It is the same Job by Run and incarnation:
+ * that of another release has another image, and with a new CA the gateway's certificate changes.
  */
 export function jobFor(input: JobInput): Job {
   const { run, session, settings } = input
@@ -32,7 +35,14 @@ export function jobFor(input: JobInput): Job {
   return {
     apiVersion: jobType.apiVersion,
     kind: jobType.kind,
-    metadata: { name: jobName(run, session, input.incarnation), ...namespaceOf(run.metadata), labels: labelsOfRun },
+    metadata: {
+      name: jobName(run, session, input.incarnation),
+      ...namespaceOf(run.metadata),
+      labels: labelsOfRun,
+      annotations: {
+        [contentDigestAnnotation]: digestJson({ run: run.metadata.uid, incarnation: input.incarnation }),
+      },
+    },
     spec: {
       backoffLimit: 0,
       completions: 1,

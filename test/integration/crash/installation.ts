@@ -30,6 +30,7 @@ export class Installation {
   readonly #kubeconfig: string
   readonly #folder: string
   readonly #caPem: string
+  #managers = 0
 
   private constructor(
     { client, kubeconfig }: InstallationOptions,
@@ -65,9 +66,14 @@ export class Installation {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** Keeps a manager for this namespace running. */
+  /** Keeps a manager for this namespace running. Each is given another image, as two releases would be. */
   manage(namespace: string, doomOf?: (life: number) => Doom | undefined): ManagerKeeper {
-    return new ManagerKeeper(this.settings(namespace), doomOf)
+    const { args, env } = this.settings(namespace)
+    const image = `--runner-image=registry.example/graphwright:${++this.#managers}`
+    return new ManagerKeeper(
+      { args: [...args.filter((arg) => !arg.startsWith('--runner-image=')), image], env },
+      doomOf,
+    )
   }
 
   /** How a manager for this namespace is started. */

@@ -4,6 +4,7 @@ import { type KubeObject, refOf } from '../../../src/lib/object.ts'
 import { deepFreeze } from '../../../src/lib/readonly.ts'
 import {
   asChild,
+  contentDigestAnnotation,
   foreignController,
   isSameObject,
   strangeness,
@@ -54,6 +55,15 @@ test('what we made is recognised, though the server filled it in and others put 
   Object.assign(found, { spec: { backoffLimit: 0, completions: 1 }, status: { active: 1 } })
   found.metadata.labels = { ...found.metadata.labels, 'their/label': 'x' }
   expect(strangeness(found, meant)).toBeUndefined()
+})
+
+test('what says itself what it is the same by is recognised by that, however it differs', () => {
+  const annotations = { [contentDigestAnnotation]: 'the first incarnation' }
+  const meant = withContentDigest(asChild(owner, job({ annotations })))
+  const found = withContentDigest(asChild(owner, job({ annotations }, { backoffLimit: 3 })))
+  expect(strangeness(found, meant)).toBeUndefined()
+  const other = withContentDigest(asChild(owner, job({ annotations: { [contentDigestAnnotation]: 'the second' } })))
+  expect(strangeness(other, meant)).toBe('has other content')
 })
 
 test.each([

@@ -9,6 +9,7 @@ import {
   jobFor,
   jobName,
 } from '../../../../src/reconcilers/run/job.ts'
+import { contentDigestAnnotation } from '../../../../src/runtime/ownership.ts'
 import { anAgentVersion, anEnvironment, aRun, aSession } from '../../../kit/builders.ts'
 import { jobSettings } from '../../../kit/job-settings.ts'
 
@@ -56,6 +57,16 @@ describe('the Job of an incarnation', () => {
       template: { spec: { restartPolicy: 'Never', terminationGracePeriodSeconds: 100 } },
     })
     expect(job().spec).not.toHaveProperty('podFailurePolicy')
+  })
+
+  it('is the same for a manager of another release or with another CA, and another one for another Run', () => {
+    const digestOf = ({ metadata }: ReturnType<typeof job>) => metadata.annotations?.[contentDigestAnnotation]
+    const gateway = { ...jobSettings.gateway, caPem: 'another' }
+    const other = job({ settings: { ...jobSettings, runnerImage: 'registry.example/graphwright:2', gateway } })
+    expect(other.spec).not.toEqual(job().spec)
+    expect(digestOf(other)).toBe(digestOf(job()))
+    expect(digestOf(job({ incarnation: 1 }))).not.toBe(digestOf(job()))
+    expect(digestOf(job({ run: aRun({ metadata: { uid: 'another' } }) }))).not.toBe(digestOf(job()))
   })
 
   it('has a name that depends on firing, step, item, attempt, run and incarnation alone', () => {
