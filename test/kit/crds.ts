@@ -10,10 +10,13 @@ interface EstablishedCrd {
   status?: { conditions?: { type: string; status: string }[] }
 }
 
-const folder = new URL('../../crds/', import.meta.url)
+const checkedIn = new URL('../../crds/', import.meta.url)
 
-/** Installs the checked-in CRDs and waits until the server serves them. Installing them twice does no harm. */
-export async function installCrds(client: KubeClient): Promise<void> {
+/**
+ * Installs CRDs, by default the checked-in ones, and waits until the server serves them. Installing them twice does no
+ * harm.
+ */
+export async function installCrds(client: KubeClient, folder = checkedIn): Promise<void> {
   await Promise.all(
     kinds.map(async (kind) => {
       const name = crdOf(kind).metadata.name

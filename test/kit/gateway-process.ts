@@ -14,12 +14,14 @@ export interface GatewaySettings {
   readonly args?: readonly string[]
 }
 
-const entry = new URL('tied-gateway.ts', import.meta.url).pathname
+const thisGateway = new URL('tied-gateway.ts', import.meta.url).pathname
 
 /** A `graphwright gateway` in a process of its own, on the same port and data in every life. */
 export class GatewayProcess {
   readonly port: number
   kills = 0
+  /** Path of what is started; default this very release. */
+  entry = thisGateway
   readonly #metricsPort: number
   readonly #settings: GatewaySettings
   #child: ChildProcess | undefined
@@ -47,7 +49,7 @@ export class GatewayProcess {
   async start(): Promise<void> {
     const { kubeconfig, namespace, dataDir, args: more = [] } = this.#settings
     const args = [...more, `--data-dir=${dataDir}`, `--port=${this.port}`, `--metrics-port=${this.#metricsPort}`]
-    const child = spawn(process.execPath, [entry, ...args], {
+    const child = spawn(process.execPath, [this.entry, ...args], {
       env: { ...process.env, NODE_COMPILE_CACHE: compileCache, KUBECONFIG: kubeconfig, POD_NAMESPACE: namespace },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
@@ -57,7 +59,7 @@ export class GatewayProcess {
         this.#output += chunk.toString()
       })
     }
-    await eventually(() => this.#isReady(child), { timeout: 30_000, interval: 50 })
+    await eventually(() => this.#isReady(child), { timeout: 120_000, interval: 50 })
   }
 
   /** What its metrics say. */

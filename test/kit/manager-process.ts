@@ -23,12 +23,17 @@ export interface Doom {
 export interface ManagerSettings {
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
+  /** Path of what is started; default this very release. */
+  readonly entry?: string
 }
+
+/** Settings of a manager, or of the next life of one, once that may begin. */
+type SettingsOf = ManagerSettings | ((life: number) => ManagerSettings | Promise<ManagerSettings>)
 
 /** Entries of the manager and the gateway start faster the second time. */
 export const compileCache = new URL('../../.cache/compile', import.meta.url).pathname
 
-const entry = new URL('doomed-manager.ts', import.meta.url).pathname
+const thisManager = new URL('doomed-manager.ts', import.meta.url).pathname
 
 /** A `graphwright manager` in a process of its own. */
 class Life {
@@ -40,7 +45,7 @@ class Life {
   readonly #child: ChildProcess
   #output = ''
 
-  constructor({ args, env }: ManagerSettings, doom: Doom | undefined) {
+  constructor({ args, env, entry = thisManager }: ManagerSettings, doom: Doom | undefined) {
     const crash = doom === undefined ? {} : { CRASH_AT: String(doom.at), CRASH_MOMENT: doom.moment }
     this.#child = spawn(process.execPath, [entry, ...args], {
       env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env, ...crash },
@@ -89,7 +94,7 @@ class Life {
 /** Keeps one manager running, as a Deployment does: one that was killed is followed by the next. */
 export class ManagerKeeper {
   readonly lives: Life[] = []
-  readonly #settings: ManagerSettings
+  readonly #settings: SettingsOf
   readonly #doomOf: (life: number) => Doom | undefined
   #isStopping = false
   /** Until it resolves, none is started. */
@@ -99,7 +104,7 @@ export class ManagerKeeper {
   readonly failed: Promise<never>
 
   /** @param doomOf where the manager dies in its n-th life, from 0; undefined: not by itself */
-  constructor(settings: ManagerSettings, doomOf: (life: number) => Doom | undefined = () => undefined) {
+  constructor(settings: SettingsOf, doomOf: (life: number) => Doom | undefined = () => undefined) {
     this.#settings = settings
     this.#doomOf = doomOf
     this.#running = this.#keep()
@@ -159,8 +164,12 @@ export class ManagerKeeper {
     for (;;) {
       await this.#rest
       if (this.#isStopping) return
-      const life = new Life(this.#settings, this.#doomOf(this.lives.length))
+      const number = this.lives.length
+      const settings = typeof this.#settings === 'function' ? await this.#settings(number) : this.#settings
+      const life = new Life(settings, this.#doomOf(number))
       this.lives.push(life)
+      // It was asked to stop while it began.
+      if (this.#isStopping) life.terminate()
       const { signal, code } = await life.ended
       const isExpected = signal === 'SIGKILL' || (this.#isStopping && (code === 0 || signal === 'SIGTERM'))
       if (!isExpected) throw new Error(`the manager ended with ${signal ?? code}:\n${life.output}`)

@@ -78,7 +78,7 @@ export function gatewayRunner(client: KubeClient, api: RunApi, outputOf: OutputO
         const { status, text } = await call(await tokenOf(client, pod))
         if (status >= 300) throw new Error(`the gateway answered ${status}: ${text}`)
       },
-      { timeout: 30_000, interval: 50 },
+      { timeout: 180_000, interval: 100 },
     )
   return {
     input: async (pod) => {

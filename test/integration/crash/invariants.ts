@@ -30,8 +30,11 @@ const order: Readonly<Record<string, readonly string[]>> = {
   Run: ['Pending', 'Running', 'Succeeded'],
 }
 
-/** One of everything, no phase goes back, and nothing that is written once is written twice. */
-export function expectLawfulHistory(history: readonly Version[]): void {
+/**
+ * One of everything, no phase goes back, and nothing that is written once is written twice.
+ * @param options.hasGaps some versions may not have been seen: watches end where a definition changes
+ */
+export function expectLawfulHistory(history: readonly Version[], options: { readonly hasGaps?: boolean } = {}): void {
   const counts = Object.keys(everMade).map((kind) => [kind, everSeen(history, kind).length])
   expect(Object.fromEntries(counts)).toEqual(everMade)
   for (const versions of byObject(history).values()) {
@@ -42,7 +45,8 @@ export function expectLawfulHistory(history: readonly Version[]): void {
       if (before !== undefined) expectWrittenOnce(before, object)
     }
   }
-  expect(starts(history), 'starts of the firing').toBe(1)
+  const seen = starts(history)
+  expect(options.hasGaps === true ? Math.max(seen, 1) : seen, 'starts of the firing').toBe(1)
 }
 
 /** How often a firing became active. */

@@ -30,7 +30,7 @@ export const answers = {
 } as const
 
 const firingName = 'triage-manual-1'
-const patience = { timeout: 60_000, interval: 50 }
+const patience = { timeout: 180_000, interval: 50 }
 
 /** From a graph, through its plan, to one firing of two agents with a parse and a decision between them. */
 export class Story {

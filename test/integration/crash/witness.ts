@@ -9,6 +9,8 @@ import { eventually } from '../../kit/eventually.ts'
 /** An object at one of its versions. */
 export type Seen = DeepReadonly<KubeObject> & { readonly spec?: unknown; readonly status?: unknown }
 
+const patience = { timeout: 60_000 }
+
 export interface Version {
   readonly type: 'added' | 'updated' | 'deleted'
   readonly object: Seen
@@ -50,13 +52,14 @@ export class Witness {
   async catchesUp(client: KubeClient, namespace: string): Promise<void> {
     for (const { type, store } of this.#informers) {
       const { items } = await client.list(type, { namespace })
+      // A watch that was cut off again and again takes its time.
       await eventually(() => {
         for (const { metadata } of items) {
           const seen = store.get(keyOf(metadata))?.metadata.resourceVersion ?? '0'
           if (BigInt(seen) < BigInt(metadata.resourceVersion ?? '0'))
             throw new Error(`${metadata.name} was not seen yet`)
         }
-      })
+      }, patience)
     }
   }
 

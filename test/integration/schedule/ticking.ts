@@ -27,8 +27,7 @@ export class Ticking {
     this.namespace = namespace
   }
 
-  static async create(): Promise<Ticking> {
-    const client = testClient({ types: kinds })
+  static async create(client = testClient({ types: kinds })): Promise<Ticking> {
     await installCrds(client)
     const ticking = new Ticking(client, await freshNamespace(client))
     await client.create(unsaved(anEnvironment(), ticking.namespace))
