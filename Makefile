@@ -47,8 +47,8 @@ golden: node_modules ## write down what this release makes of the stories of tes
 build: node_modules ## bundle into dist/
 	@node build.ts
 
-image: build ## the container images, built without Docker
-	@hack/image.sh
+image: build ## the container images, built without Docker (ARCH=amd64 or ARCH=arm64 for one architecture)
+	@ARCH="$(ARCH)" hack/image.sh
 
 bench: node_modules ## measure, with ratios against peers in the same run
 	@node test/bench/run.ts

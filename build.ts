@@ -15,11 +15,14 @@ const programs = {
   'schema-worker': 'src/runtime/schema-worker.ts',
 }
 
-rmSync('dist', { recursive: true, force: true })
+/** Another folder than dist/ may be named. */
+const folder = process.argv[2] ?? 'dist'
+
+rmSync(folder, { recursive: true, force: true })
 
 await build({
   entryPoints: programs,
-  outdir: 'dist',
+  outdir: folder,
   outExtension: { '.js': '.cjs' },
   bundle: true,
   platform: 'node',
@@ -32,6 +35,6 @@ await build({
 })
 
 for (const name of Object.keys(programs)) {
-  const kibibytes = Math.round(statSync(`dist/${name}.cjs`).size / 1024)
-  console.log(`dist/${name}.cjs  ${kibibytes} KiB`)
+  const kibibytes = Math.round(statSync(`${folder}/${name}.cjs`).size / 1024)
+  console.log(`${folder}/${name}.cjs  ${kibibytes} KiB`)
 }

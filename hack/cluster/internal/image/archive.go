@@ -23,9 +23,11 @@ const containerdName = "io.containerd.image.name"
 // BuildCommand is "cluster image build".
 func BuildCommand(args []string) error {
 	flags := flag.NewFlagSet("cluster image build", flag.ExitOnError)
-	output := flags.String("output", "", "archive to write (an OCI image layout in a tar file)")
+	output := flags.String("output", "", "archive to write, which containerd, docker load and kind load image-archive take")
+	arch := flags.String("arch", runtime.GOARCH, "architecture of the image: amd64 or arm64")
+	libraries := flags.String("libraries", "", "folder with the shared libraries of another architecture than this machine's")
 	flags.Usage = func() {
-		fmt.Fprintln(flags.Output(), "usage: cluster image build --output ARCHIVE SPEC.json")
+		fmt.Fprintln(flags.Output(), "usage: cluster image build --output ARCHIVE [--arch ARCH --libraries DIRECTORY] SPEC.json")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
@@ -35,10 +37,11 @@ func BuildCommand(args []string) error {
 		flags.Usage()
 		return errors.New("needs a spec and --output")
 	}
-	spec, err := Load(flags.Arg(0))
+	spec, err := Load(flags.Arg(0), *arch)
 	if err != nil {
 		return err
 	}
+	spec.Libraries = *libraries
 	return Build(spec, *output)
 }
 
@@ -49,9 +52,14 @@ type blob struct {
 	file       string
 }
 
-// Build writes the image as an OCI archive.
+// Build writes the image as an archive in two formats at once, over the same
+// blobs: an OCI layout, and what docker save writes.
 func Build(spec Spec, output string) error {
 	if err := spec.validate(); err != nil {
+		return err
+	}
+	foreign, err := spec.foreign()
+	if err != nil {
 		return err
 	}
 	scratch, err := os.MkdirTemp(filepath.Dir(output), ".image-")
@@ -62,7 +70,7 @@ func Build(spec Spec, output string) error {
 
 	var blobs []blob
 	for i, layer := range spec.Layers {
-		b, err := layerBlob(layer, filepath.Join(scratch, fmt.Sprintf("layer-%d", i)))
+		b, err := layerBlob(layer, filepath.Join(scratch, fmt.Sprintf("layer-%d", i)), foreign)
 		if err != nil {
 			return fmt.Errorf("%s: %w", spec.Tag, err)
 		}
@@ -82,20 +90,24 @@ func Build(spec Spec, output string) error {
 	}
 	top.descriptor.Annotations = map[string]string{containerdName: spec.Tag, v1.AnnotationRefName: spec.Tag}
 	partial := filepath.Join(scratch, "archive")
-	if err := writeArchive(partial, top.descriptor, append(blobs, config, top)); err != nil {
+	docker, err := json.Marshal([]dockerImage{dockerImageOf(spec.Tag, manifest)})
+	if err != nil {
+		return err
+	}
+	if err := writeArchive(partial, top.descriptor, docker, append(blobs, config, top)); err != nil {
 		return err
 	}
 	return os.Rename(partial, output)
 }
 
-func layerBlob(layer Layer, file string) (blob, error) {
+func layerBlob(layer Layer, file string, foreign *foreign) (blob, error) {
 	out, err := os.Create(file)
 	if err != nil {
 		return blob{}, err
 	}
 	defer out.Close()
 	hash := sha256.New()
-	if err := writeLayer(io.MultiWriter(out, hash), layer); err != nil {
+	if err := writeLayer(io.MultiWriter(out, hash), layer, foreign); err != nil {
 		return blob{}, err
 	}
 	info, err := out.Stat()
@@ -108,7 +120,7 @@ func layerBlob(layer Layer, file string) (blob, error) {
 
 func configOf(spec Spec, layers []blob) v1.Image {
 	config := v1.Image{
-		Platform: v1.Platform{OS: "linux", Architecture: runtime.GOARCH},
+		Platform: v1.Platform{OS: "linux", Architecture: spec.arch()},
 		Config: v1.ImageConfig{
 			User: spec.User, WorkingDir: spec.WorkingDir, Env: spec.Env, Entrypoint: spec.Entrypoint, Cmd: spec.Cmd,
 		},
@@ -130,7 +142,7 @@ func jsonBlob(mediaType string, value any) (blob, error) {
 	return blob{descriptor: descriptor, content: content}, nil
 }
 
-func writeArchive(file string, top v1.Descriptor, blobs []blob) error {
+func writeArchive(file string, top v1.Descriptor, docker []byte, blobs []blob) error {
 	out, err := os.Create(file)
 	if err != nil {
 		return err
@@ -151,9 +163,12 @@ func writeArchive(file string, top v1.Descriptor, blobs []blob) error {
 	if err := writeBytes(archive, v1.ImageIndexFile, index); err != nil {
 		return err
 	}
+	if err := writeBytes(archive, "manifest.json", docker); err != nil {
+		return err
+	}
 	written := map[string]bool{} // two equal layers are one blob
 	for _, b := range blobs {
-		name := "blobs/sha256/" + b.descriptor.Digest.Encoded()
+		name := blobPath(b.descriptor)
 		if written[name] {
 			continue
 		}
@@ -166,6 +181,26 @@ func writeArchive(file string, top v1.Descriptor, blobs []blob) error {
 		return err
 	}
 	return out.Close()
+}
+
+func blobPath(descriptor v1.Descriptor) string {
+	return "blobs/sha256/" + descriptor.Digest.Encoded()
+}
+
+// dockerImage is an entry of the manifest.json that docker save writes; docker
+// load of older engines and kind look for it.
+type dockerImage struct {
+	Config   string
+	RepoTags []string
+	Layers   []string
+}
+
+func dockerImageOf(tag string, manifest v1.Manifest) dockerImage {
+	image := dockerImage{Config: blobPath(manifest.Config), RepoTags: []string{tag}}
+	for _, layer := range manifest.Layers {
+		image.Layers = append(image.Layers, blobPath(layer))
+	}
+	return image
 }
 
 func (b blob) write(archive *tar.Writer, name string) error {

@@ -3,10 +3,14 @@ package image
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -15,7 +19,7 @@ import (
 func entries(t *testing.T, layer Layer) ([]string, map[string]*tar.Header) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := writeLayer(&out, layer); err != nil {
+	if err := writeLayer(&out, layer, nil); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
@@ -69,7 +73,7 @@ func TestLayerHoldsEveryKindOfEntryBelowItsDirectories(t *testing.T) {
 
 func TestLayerRefusesTheSamePathTwice(t *testing.T) {
 	layer := Layer{Entries: []Entry{{Path: "/a", Text: text("1")}, {Path: "/a", Text: text("2")}}}
-	if err := writeLayer(io.Discard, layer); err == nil || !strings.Contains(err.Error(), "/a") {
+	if err := writeLayer(io.Discard, layer, nil); err == nil || !strings.Contains(err.Error(), "/a") {
 		t.Errorf("writeLayer() = %v", err)
 	}
 }
@@ -120,8 +124,123 @@ func TestSpecErrorsNameWhatIsWrong(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(file); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Load(file, runtime.GOARCH); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n got %v\nwant an error about %q", content, err, want)
+		}
+	}
+}
+
+// other is an architecture that this machine does not have.
+func other() string {
+	if runtime.GOARCH == "arm64" {
+		return "amd64"
+	}
+	return "arm64"
+}
+
+// archived reads the files of an archive whose names match.
+func archived(t *testing.T, file, pattern string) map[string][]byte {
+	t.Helper()
+	in, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	found := map[string][]byte{}
+	for archive := tar.NewReader(in); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if matched, _ := filepath.Match(pattern, header.Name); matched {
+			if found[header.Name], err = io.ReadAll(archive); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// What docker load and "kind load image-archive" read, which know no OCI layout.
+func TestArchiveIsOneOfDockerToo(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "archive")
+	spec := Spec{Tag: "localhost/x:1", Arch: other(), User: "7", Layers: []Layer{{Entries: []Entry{{Path: "/a", Text: text("1")}}}}}
+	if err := Build(spec, file); err != nil {
+		t.Fatal(err)
+	}
+	var images []struct {
+		Config           string
+		RepoTags, Layers []string
+	}
+	if err := json.Unmarshal(archived(t, file, "manifest.json")["manifest.json"], &images); err != nil {
+		t.Fatal(err)
+	}
+	if len(images) != 1 || len(images[0].Layers) != 1 || strings.Join(images[0].RepoTags, " ") != "localhost/x:1" {
+		t.Fatalf("manifest.json says %+v", images)
+	}
+	blobs := archived(t, file, "blobs/sha256/*")
+	var config struct {
+		Architecture, OS string
+		Config           struct{ User string }
+		RootFS           struct {
+			DiffIDs []string `json:"diff_ids"`
+		} `json:"rootfs"`
+	}
+	if err := json.Unmarshal(blobs[images[0].Config], &config); err != nil {
+		t.Fatal(err)
+	}
+	if config.Architecture != other() || config.OS != "linux" || config.Config.User != "7" {
+		t.Errorf("the configuration says %+v", config)
+	}
+	layer := images[0].Layers[0]
+	sum := fmt.Sprintf("%x", sha256.Sum256(blobs[layer]))
+	if "blobs/sha256/"+sum != layer || "sha256:"+sum != config.RootFS.DiffIDs[0] {
+		t.Errorf("layer %s has the digest %s, and is %s in the configuration", layer, sum, config.RootFS.DiffIDs[0])
+	}
+}
+
+func TestProgramOfAnotherArchitectureNeedsItsLibraries(t *testing.T) {
+	layers := []Layer{{Entries: []Entry{{Path: "/bin/sh", From: "/bin/sh", Libraries: true}}}}
+	cases := map[string]Spec{
+		"--libraries":         {Tag: "x", Arch: other(), Layers: layers},
+		"is for EM_":          {Tag: "x", Arch: other(), Libraries: "/lib", Layers: layers},
+		"amd64 and arm64 are": {Tag: "x", Arch: "sparc", Layers: layers},
+	}
+	for want, spec := range cases {
+		err := Build(spec, filepath.Join(t.TempDir(), "archive"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Build() = %v, want an error about %q", err, want)
+		}
+	}
+}
+
+// The machine's own libraries, found by what the files say, are those that its
+// loader finds.
+func TestLibrariesAreFoundByWhatTheFilesSay(t *testing.T) {
+	folders, _ := filepath.Glob("/lib/*-linux-gnu")
+	if len(folders) == 0 {
+		t.Skip("this machine does not keep its libraries as Debian does")
+	}
+	var out bytes.Buffer
+	layer := Layer{Entries: []Entry{{Path: "/bin/sh", From: "/bin/sh", Libraries: true}}}
+	own := &foreign{machine: architectures[runtime.GOARCH], folder: folders[0]}
+	if err := writeLayer(&out, layer, own); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for archive := tar.NewReader(&out); ; {
+		header, err := archive.Next()
+		if err != nil {
+			break
+		}
+		names[filepath.Base(header.Name)] = true
+	}
+	byLoader, _ := entries(t, layer)
+	for _, name := range byLoader {
+		if strings.Contains(name, ".so") && !names[filepath.Base(name)] {
+			t.Errorf("%s is missing among %v", name, names)
 		}
 	}
 }

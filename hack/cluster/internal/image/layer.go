@@ -18,10 +18,12 @@ import (
 type layerWriter struct {
 	tar  *tar.Writer
 	seen map[string]bool
+	// Where the libraries of another architecture are; nil for this machine's own.
+	foreign *foreign
 }
 
-func writeLayer(out io.Writer, layer Layer) error {
-	w := &layerWriter{tar: tar.NewWriter(out), seen: map[string]bool{}}
+func writeLayer(out io.Writer, layer Layer, foreign *foreign) error {
+	w := &layerWriter{tar: tar.NewWriter(out), seen: map[string]bool{}, foreign: foreign}
 	for _, entry := range layer.Entries {
 		for _, target := range entry.paths() {
 			if err := w.add(entry, target); err != nil {
@@ -134,11 +136,20 @@ func (w *layerWriter) header(h *tar.Header) error {
 	return w.tar.WriteHeader(h)
 }
 
+// libraries adds what a program needs, and its loader.
+func (w *layerWriter) libraries(program string) error {
+	if w.foreign != nil {
+		return w.foreignLibraries(program)
+	}
+	return w.ownLibraries(program)
+}
+
 // A line of ldd names a library as "libm.so.6 => /lib/…/libm.so.6 (0x…)" and
 // the loader as "/lib64/ld-linux-x86-64.so.2 (0x…)".
 var libraryLine = regexp.MustCompile(`(?m)(?:=>\s*|^\s*)(/\S+) \(0x`)
 
-func (w *layerWriter) libraries(program string) error {
+// ownLibraries asks the loader of this machine, at whose paths they are.
+func (w *layerWriter) ownLibraries(program string) error {
 	output, err := exec.Command("ldd", program).CombinedOutput()
 	if strings.Contains(string(output), "not a dynamic executable") {
 		return nil

@@ -24,6 +24,17 @@ type Spec struct {
 	Env        []string `json:"env,omitempty"`
 	Entrypoint []string `json:"entrypoint,omitempty"`
 	Cmd        []string `json:"cmd,omitempty"`
+	// Arch is the architecture, as images name it; by default this machine's.
+	Arch string `json:"-"`
+	// Libraries is the folder with the shared libraries of another architecture.
+	Libraries string `json:"-"`
+}
+
+func (s Spec) arch() string {
+	if s.Arch == "" {
+		return runtime.GOARCH
+	}
+	return s.Arch
 }
 
 // Layer is one layer; what changes together belongs in one.
@@ -64,10 +75,10 @@ func besideSpec(file, from string) string {
 }
 
 // Load reads a spec. ${NAME} in a from, in an env or in the tag is replaced by
-// the environment's value; ARCH is the machine's architecture as images name
-// it, NODE_ARCH as Node does.
-func Load(file string) (Spec, error) {
-	var spec Spec
+// the environment's value; ARCH is the image's architecture as images name it,
+// NODE_ARCH as Node does.
+func Load(file, arch string) (Spec, error) {
+	spec := Spec{Arch: arch}
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return spec, err
@@ -80,7 +91,7 @@ func Load(file string) (Spec, error) {
 	var missing []string
 	expand := func(text string) string {
 		return os.Expand(text, func(name string) string {
-			value, found := variable(name)
+			value, found := variable(name, arch)
 			if !found {
 				missing = append(missing, name)
 			}
@@ -102,15 +113,15 @@ func Load(file string) (Spec, error) {
 	return spec, spec.validate()
 }
 
-func variable(name string) (string, bool) {
+func variable(name, arch string) (string, bool) {
 	switch name {
 	case "ARCH":
-		return runtime.GOARCH, true
+		return arch, true
 	case "NODE_ARCH":
-		if runtime.GOARCH == "amd64" {
+		if arch == "amd64" {
 			return "x64", true
 		}
-		return runtime.GOARCH, true
+		return arch, true
 	}
 	return os.LookupEnv(name)
 }
