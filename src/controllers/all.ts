@@ -1,4 +1,5 @@
 import { automationFiring } from '../api/automation-firing.ts'
+import { type AutomationGraphPlan, automationGraphPlan } from '../api/automation-graph-plan.ts'
 import { podType } from '../kube/core-types.ts'
 import { type PruningRules, pruningRules } from '../reconcilers/automation/pruning.ts'
 import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-automation.ts'
@@ -37,6 +38,7 @@ export function addControllers(manager: Manager, dependencies: ControllerDepende
   const { approver, contents, schemas, jobs, operatorNamespace, notices } = dependencies
   manager.informer(podType, { labelSelector: runPodSelector })
   manager.informer(automationFiring, { indexes: { [firingsByAutomation.name]: firingsByAutomation.values } })
+  manager.informer(automationGraphPlan, { trim: withoutDocument })
   manager.addController(automationGraphController(approver))
   manager.addController(automationGraphPlanController)
   manager.addController(automationController(approver, notices))
@@ -46,4 +48,9 @@ export function addControllers(manager: Manager, dependencies: ControllerDepende
   manager.addController(runController({ settings: jobs, contents }))
   manager.addController(environmentController({ operatorNamespace, settings: jobs }))
   manager.addController(agentController)
+}
+
+/** The document of a plan is for people and for `undo`: what applying it does stands beside it. */
+function withoutDocument(plan: AutomationGraphPlan): void {
+  plan.spec.content.document = {}
 }

@@ -61,10 +61,14 @@ export class KubeClient {
     }
   }
 
-  /** Reads all objects of a kind, page by page, as they were at one moment: the returned version. */
+  /**
+   * Reads all objects of a kind, page by page, as they were at one moment: the returned version.
+   * @param keep is given every object as soon as its page is there, and returns what to keep of it
+   */
   async list<T extends KubeObject>(
     type: ResourceType<T>,
     options: ListOptions = {},
+    keep: (object: T) => T = (object) => object,
   ): Promise<{ items: T[]; resourceVersion: string }> {
     const items: T[] = []
     let next: string | undefined
@@ -78,7 +82,9 @@ export class KubeClient {
         limit = Math.ceil(limit / 5)
         continue
       }
-      for (const item of page.items ?? []) items.push({ ...item, apiVersion: type.apiVersion, kind: type.kind })
+      for (const item of page.items ?? []) {
+        items.push(keep({ ...item, apiVersion: type.apiVersion, kind: type.kind }))
+      }
       next = page.metadata.continue
       if (next === undefined || next === '') return { items, resourceVersion: page.metadata.resourceVersion }
     }

@@ -95,7 +95,8 @@ export class Informer<T extends KubeObject> {
     const { namespace, labelSelector, fieldSelector } = this.#options
     const scope = { namespace, labelSelector, fieldSelector }
     return {
-      list: (signal) => this.#client.list(this.type, { ...scope, signal }),
+      // Page by page: a whole list with its managedFields, beside what is held, is several times as large as that.
+      list: (signal) => this.#client.list(this.type, { ...scope, signal }, (object) => this.store.heldOr(object)),
       watch: (resourceVersion, signal) =>
         this.#client.watch(this.type, {
           ...scope,

@@ -1,6 +1,6 @@
 import { type KubeObject, keyOf, type ObjectKey } from '../lib/object.ts'
 import { type DeepReadonly, deepFreeze } from '../lib/readonly.ts'
-import { slim } from './slim.ts'
+import { slim, slimmedChangeTime } from './slim.ts'
 
 /** One difference between what the cache held and what it holds now. */
 export interface Change<T> {
@@ -19,6 +19,8 @@ export type IndexFunction<T> = (object: DeepReadonly<T>) => readonly string[]
 
 export interface StoreOptions<T> {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>> | undefined
+  /** Takes out of an object, in place, what nobody reads. Doing it again changes nothing. */
+  readonly trim?: ((object: T) => void) | undefined
   /** Freeze what is stored to any depth: tests find whoever changes it. */
   readonly freeze?: boolean | undefined
 }
@@ -26,15 +28,16 @@ export interface StoreOptions<T> {
 /** All objects of one kind and scope by key, and by the values of named indexes. What it hands out is shared. */
 export class Store<T extends KubeObject> {
   readonly #objects = new Map<ObjectKey, DeepReadonly<T>>()
-  readonly #specChangedAt = new Map<ObjectKey, string>()
   readonly #indexes = new Map<string, Index<T>>()
   readonly #byNamespace = new Index<T>((object) => [object.metadata.namespace ?? ''])
   readonly #freeze: boolean
+  readonly #trim: (object: T) => void
   readonly #synced = Promise.withResolvers<void>()
   #hasSynced = false
 
   constructor(options: StoreOptions<T> = {}) {
     this.#freeze = options.freeze ?? false
+    this.#trim = options.trim ?? (() => {})
     for (const [name, values] of Object.entries(options.indexes ?? {})) this.#indexes.set(name, new Index(values))
   }
 
@@ -70,7 +73,16 @@ export class Store<T extends KubeObject> {
 
   /** Newest time (RFC 3339) at which somebody who owns a part of `spec` changed something; from managedFields. */
   specChangedAt(key: ObjectKey): string | undefined {
-    return this.#specChangedAt.get(key)
+    const held = this.#objects.get(key)
+    return held && slimmedChangeTime(held)
+  }
+
+  /** The object that is held, where that is the given one in the same version; else the given one, slimmed. */
+  heldOr(item: T): T {
+    const held = this.#objects.get(keyOf(item.metadata))
+    if (held !== undefined && isSameVersion(held, item)) return held as T
+    this.#slim(item)
+    return item
   }
 
   /** Makes the store hold exactly `items`. Whatever is missing in them is deleted, with its last known state. */
@@ -85,7 +97,7 @@ export class Store<T extends KubeObject> {
     }
     for (const item of items) {
       const held = this.#objects.get(keyOf(item.metadata))
-      if (held?.metadata.resourceVersion !== item.metadata.resourceVersion) changes.push(...this.#set(item, initial))
+      if (held === undefined || !isSameVersion(held, item)) changes.push(...this.#set(item, initial))
     }
     if (initial) {
       this.#hasSynced = true
@@ -107,18 +119,17 @@ export class Store<T extends KubeObject> {
     const held = this.#objects.get(key)
     if (held === undefined || versionOf(item) < versionOf(held)) return []
     this.#forget(key, held)
-    slim(item)
+    this.#slim(item)
     return [{ type: 'deleted', key, object: this.#shared(item), initial: false }]
   }
 
   #set(item: T, initial: boolean): Change<T>[] {
     const key = keyOf(item.metadata)
     const held = this.#objects.get(key)
-    const specChangedAt = slim(item)
+    this.#slim(item)
     const object = this.#shared(item)
     if (held !== undefined) this.#forget(key, held)
     this.#objects.set(key, object)
-    if (specChangedAt !== undefined) this.#specChangedAt.set(key, specChangedAt)
     for (const index of this.#allIndexes()) index.add(key, object)
     if (held === undefined) return [{ type: 'added', key, object, initial }]
     if (held.metadata.uid === object.metadata.uid) return [{ type: 'updated', key, object, old: held, initial }]
@@ -129,9 +140,13 @@ export class Store<T extends KubeObject> {
     ]
   }
 
+  #slim(item: T): void {
+    slim(item)
+    this.#trim(item)
+  }
+
   #forget(key: ObjectKey, object: DeepReadonly<T>): void {
     this.#objects.delete(key)
-    this.#specChangedAt.delete(key)
     for (const index of this.#allIndexes()) index.delete(key, object)
   }
 
@@ -174,7 +189,15 @@ class Index<T> {
   }
 }
 
+interface Versioned {
+  readonly metadata: { readonly resourceVersion?: string }
+}
+
 /** Versions of objects of one kind are ordered as integers (KEP-5504). */
-function versionOf(object: { readonly metadata: { readonly resourceVersion?: string } }): bigint {
+function versionOf(object: Versioned): bigint {
   return BigInt(object.metadata.resourceVersion ?? '0')
+}
+
+function isSameVersion(a: Versioned, b: Versioned): boolean {
+  return a.metadata.resourceVersion === b.metadata.resourceVersion
 }

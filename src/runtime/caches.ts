@@ -12,6 +12,8 @@ export interface CacheOptions<T extends KubeObject> {
   /** Keeps only objects with these labels: `a=b,c=d`. */
   readonly labelSelector?: string
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
+  /** Takes out of an object, in place, what nobody reads: it is not cached then. Doing it again changes nothing. */
+  readonly trim?: (object: T) => void
 }
 
 export interface CachesOptions {
@@ -37,6 +39,7 @@ interface Cache<T extends KubeObject> {
   readonly type: ResourceType<T>
   readonly labelSelector: string | undefined
   readonly indexes: Record<string, IndexFunction<T>>
+  readonly trim: ((object: T) => void) | undefined
   readonly handlers: ((change: Change<T>) => void)[]
   /** By namespace; `''` stands for all. Empty until the start. */
   readonly informers: Map<string, Informer<T>>
@@ -69,13 +72,16 @@ export class Caches implements Reader {
     const present = this.#caches.get(id)
     if (present === undefined) {
       const { labelSelector } = options
+      const trim = options.trim as ((object: KubeObject) => void) | undefined
       const all = { [ownerIndex]: ownerUids, ...indexes }
-      this.#caches.set(id, { type, labelSelector, indexes: all, handlers: [], informers: new Map() })
+      this.#caches.set(id, { type, labelSelector, indexes: all, trim, handlers: [], informers: new Map() })
       return
     }
     if (options.labelSelector !== undefined && options.labelSelector !== present.labelSelector) {
       throw new Error(`${type.kind} is declared with two label selectors: a kind has one cache`)
     }
+    if (options.trim !== undefined)
+      throw new Error(`${type.kind}: what is not cached is said where it is first declared`)
     Object.assign(present.indexes, indexes)
   }
 
@@ -215,6 +221,7 @@ export class Caches implements Reader {
     const informer = new Informer(client, cache.type, {
       indexes: cache.indexes,
       labelSelector: cache.labelSelector,
+      trim: cache.trim,
       freeze,
       timing: watchTiming,
       namespace: namespace === '' ? undefined : namespace,

@@ -123,4 +123,41 @@ describe('what is stored', () => {
     held.remove(configMap('x', 2))
     expect(held.specChangedAt('a/x')).toBeUndefined()
   })
+
+  test('has nothing of what is to be trimmed', () => {
+    const held = new Store<ConfigMap>({
+      trim: (object) => {
+        delete object.data
+      },
+    })
+    held.put(configMap('x', 1))
+    expect(held.get('a/x')).not.toHaveProperty('data')
+    expect(held.heldOr(configMap('y', 1))).not.toHaveProperty('data')
+  })
+
+  test('shares its conditions, owners and namespace with others that say the same', () => {
+    const held = store()
+    const owners = [{ apiVersion: 'example.dev/v1', kind: 'Thing', name: 'o', uid: 'u' }]
+    const conditions = [{ type: 'Ready', reason: 'Ready', message: 'Every check passed.', status: 'True' }]
+    const told = () => {
+      const { metadata, ...rest } = configMap('x', 1)
+      return JSON.parse(
+        JSON.stringify({ ...rest, metadata: { ...metadata, ownerReferences: owners }, status: { conditions } }),
+      )
+    }
+    held.put(told())
+    expect(held.get('a/x')).toEqual(told())
+  })
+
+  test('is kept in place of the same version of it in a list, which is slimmed otherwise', () => {
+    const held = store()
+    const changed = entry('a', '2026-01-01T00:00:00Z', { 'f:spec': {} })
+    held.replace([held.heldOr(withFields([changed]))])
+    expect(held.get('a/x')?.metadata).not.toHaveProperty('managedFields')
+    expect(held.specChangedAt('a/x')).toBe('2026-01-01T00:00:00Z')
+    expect(held.heldOr(withFields([]))).toBe(held.get('a/x'))
+    const newer = held.heldOr(configMap('x', 2))
+    expect(newer.metadata.resourceVersion).toBe('2')
+    expect(held.replace([newer])).toHaveLength(1)
+  })
 })
