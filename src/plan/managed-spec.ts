@@ -7,12 +7,13 @@ import { programName } from '../lib/names.ts'
 /** The fields of an Automation that a graph manages. `paused` is people's and never among them (A-044). */
 export type ManagedSpec = Pick<AutomationSpec, 'triggers' | 'target' | 'environment' | 'serviceAccountName'>
 
+export interface NamedProgram {
+  readonly name: string
+  readonly spec: AutomationProgramSpec
+}
+
 /** The program of a graph bound to published versions, or undefined where the graph is one agent. */
-export function programFor(
-  graph: string,
-  compiled: CompiledGraph,
-  pins: readonly Pin[],
-): { readonly name: string; readonly spec: AutomationProgramSpec } | undefined {
+export function programFor(graph: string, compiled: CompiledGraph, pins: readonly Pin[]): NamedProgram | undefined {
   if (compiled.target.kind === 'agent') return undefined
   const { program } = compiled.target
   const content = { formatVersion, program, pins: [...pins] }
@@ -20,18 +21,28 @@ export function programFor(
   return { name: programName(graph, digest), spec: { graph, digest, ...content } }
 }
 
-/** The fields of its Automation that the graph manages. */
-export function managedSpec(graph: string, compiled: CompiledGraph, pins: readonly Pin[]): ManagedSpec {
+/**
+ * The fields of its Automation that the graph manages.
+ * @param program of {@link programFor}
+ */
+export function managedSpec(
+  compiled: CompiledGraph,
+  pins: readonly Pin[],
+  program: NamedProgram | undefined,
+): ManagedSpec {
   return {
     triggers: compiled.triggers,
-    target: target(graph, compiled, pins),
+    target: target(compiled, pins, program),
     environment: compiled.document.environment,
     serviceAccountName: compiled.document.serviceAccountName,
   }
 }
 
-function target(graph: string, compiled: CompiledGraph, pins: readonly Pin[]): ManagedSpec['target'] {
-  const program = programFor(graph, compiled, pins)
+function target(
+  compiled: CompiledGraph,
+  pins: readonly Pin[],
+  program: NamedProgram | undefined,
+): ManagedSpec['target'] {
   if (program !== undefined) return { program: { name: program.name, digest: program.spec.digest } }
   if (compiled.target.kind !== 'agent') return {}
   const { agent } = compiled.target

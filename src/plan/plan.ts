@@ -12,7 +12,7 @@ export function planGraph(compiled: CompiledGraph, world: PlanWorld): PlanConten
   const { graph, revision } = world
   const pins = pinsOf(compiled, world)
   const program = programFor(graph.name, compiled, pins)
-  const automation = managedSpec(graph.name, compiled, pins)
+  const automation = managedSpec(compiled, pins, program)
   const content: PlanContent = {
     graph: graph.name,
     graphUID: graph.uid,

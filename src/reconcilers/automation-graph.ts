@@ -147,9 +147,10 @@ function missingProgram(
   { program: named, pins }: DeepReadonly<PlanContent>,
   { read }: ReconcileContext,
 ): KubeObject[] {
+  if (named === undefined) return []
+  if (read.get(automationProgram, `${graph.metadata.namespace}/${named.name}`) !== undefined) return []
   const program = programFor(graph.metadata.name, compiled, structuredClone(pins) as PlanContent['pins'])
-  if (program === undefined || program.name !== named?.name) return []
-  if (read.get(automationProgram, `${graph.metadata.namespace}/${program.name}`) !== undefined) return []
+  if (program?.name !== named.name) return []
   const metadata = { name: program.name, ...besides(graph) }
   return [{ apiVersion, kind: automationProgram.kind, metadata, spec: program.spec } as KubeObject]
 }
