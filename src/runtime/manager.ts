@@ -3,6 +3,7 @@ import type { EventRecorder } from '../kube/events.ts'
 import type { WatchTiming } from '../kube/pacing.ts'
 import type { KubeObject, ObjectRef, Resource, ResourceType } from '../lib/object.ts'
 import { Applied } from './applied.ts'
+import { Breath } from './breath.ts'
 import { type CacheOptions, Caches } from './caches.ts'
 import type { Clock } from './clock.ts'
 import type { ControllerSpec, StatusBase } from './controller.ts'
@@ -90,6 +91,7 @@ export class Manager {
       clock,
       log,
       metrics,
+      breath: new Breath(),
       record: (event) => record(events, event),
     }
   }

@@ -14,24 +14,25 @@ export interface Wakeable {
   readonly reads?: readonly Watch['type'][]
 }
 
-/**
- * Declares the kinds of a controller and calls `wake` for each key that a change of one of them concerns.
- * @param isNews false for a change of a controlled object that says nothing new
- */
-export function subscribe(
-  spec: Wakeable,
-  caches: Caches,
-  log: Logger,
-  wake: (key: ObjectKey, priority: Priority) => void,
-  isNews: (change: Change<KubeObject>) => boolean,
-): void {
+/** Who is woken. */
+export interface Sleeper {
+  /** False while nobody is to be woken: which keys a change concerns is not even asked then. */
+  readonly isAwake: () => boolean
+  readonly wake: (key: ObjectKey, priority: Priority) => void
+  /** False for a change of a controlled object that says nothing new. */
+  readonly isNews: (change: Change<KubeObject>) => boolean
+}
+
+/** Declares the kinds of a controller and wakes each key that a change of one of them concerns. */
+export function subscribe(spec: Wakeable, caches: Caches, log: Logger, { isAwake, wake, isNews }: Sleeper): void {
   for (const type of [spec.for, ...(spec.reads ?? [])]) caches.declare(type)
   caches.onChange(spec.for, (change) => {
-    if (isNews(change)) wake(change.key, priorityOf(change))
+    if (isAwake() && isNews(change)) wake(change.key, priorityOf(change))
   })
   for (const { type, keys } of spec.watches ?? []) {
     caches.declare(type)
     caches.onChange(type, (change) => {
+      if (!isAwake()) return
       const seen = change.old === undefined ? [change.object] : [change.object, change.old]
       for (const key of new Set(seen.flatMap(safely(keys)))) wake(key, priorityOf(change))
     })

@@ -4,6 +4,7 @@ import { isNotFound } from '../kube/error.ts'
 import { type KubeObject, keyOf, type ObjectKey, type ObjectRef, type Resource } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Applied } from './applied.ts'
+import type { Breath } from './breath.ts'
 import type { Caches } from './caches.ts'
 import type { Clock } from './clock.ts'
 import type { ControllerSpec, StatusBase } from './controller.ts'
@@ -29,6 +30,7 @@ export interface WorkerOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
+  readonly breath: Breath
   readonly record: (event: EventInput & { readonly regarding: ObjectRef }) => void
 }
 
@@ -71,13 +73,11 @@ export class Worker {
    */
   subscribe(): void {
     const { caches, log } = this.#options
-    subscribe(
-      this.spec,
-      caches,
-      log,
-      (key, priority) => this.#isRunning && this.#queue.add(key, priority),
-      ({ key, object }) => this.#echoes.isNews(key, object.metadata.resourceVersion),
-    )
+    subscribe(this.spec, caches, log, {
+      isAwake: () => this.#isRunning,
+      wake: (key, priority) => this.#queue.add(key, priority),
+      isNews: ({ key, object }) => this.#echoes.isNews(key, object.metadata.resourceVersion),
+    })
     caches.onServed((namespace) => {
       if (this.#isRunning) this.#addAll(namespace)
     })
@@ -107,6 +107,7 @@ export class Worker {
     for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
       await this.#work(key)
       this.#queue.done(key)
+      await this.#options.breath.take()
     }
   }
 

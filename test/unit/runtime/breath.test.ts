@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { Breath } from '../../../src/runtime/breath.ts'
+
+function work(millis: number): void {
+  const end = performance.now() + millis
+  while (performance.now() < end);
+}
+
+it('lets a timer have its turn in the middle of work that never waits', async () => {
+  const breath = new Breath()
+  let isDue = false
+  setTimeout(() => {
+    isDue = true
+  }, 1)
+  for (let pieces = 0; !isDue; pieces++) {
+    work(5)
+    await breath.take()
+    expect(pieces).toBeLessThan(20)
+  }
+})
+
+it('costs no turn while the last one is not long ago', async () => {
+  const breath = new Breath()
+  let turns = 0
+  const immediate = setImmediate(() => {
+    turns += 1
+  })
+  await breath.take()
+  await breath.take()
+  expect(turns).toBe(0)
+  clearImmediate(immediate)
+})
