@@ -16,6 +16,7 @@ export class FaultProxy {
   readonly #held: Socket[] = []
   #blackHole = false
   #holding = false
+  #refusing = false
   #delayMillis = 0
   /** Connections that were made through the proxy so far. */
   connections = 0
@@ -64,6 +65,12 @@ export class FaultProxy {
     this.#holding = true
   }
 
+  /** Resets present connections and every new one, until {@link heal}. */
+  refuse(): void {
+    this.#refusing = true
+    this.reset()
+  }
+
   /** Everything that passes is late by so much. */
   delay(millis: number): void {
     this.#delayMillis = millis
@@ -74,6 +81,7 @@ export class FaultProxy {
     const swallowed = this.#blackHole
     this.#blackHole = false
     this.#holding = false
+    this.#refusing = false
     this.#delayMillis = 0
     if (swallowed) this.reset()
     for (const client of this.#held.splice(0)) this.#accept(client)
@@ -87,6 +95,7 @@ export class FaultProxy {
 
   #accept(client: Socket): void {
     client.on('error', () => {})
+    if (this.#refusing) return void client.resetAndDestroy()
     if (this.#holding) return void this.#held.push(client)
     this.connections++
     const server = connect(this.#target)
