@@ -68,6 +68,7 @@ export function buildProgram(io: Io, done: Done): Command {
   addGraphCommands(program, io, done)
   addRunCommands(program, io, done)
   addScheduleCommands(program, io, done)
+  addUninstallCommand(program, io, done)
   addCompletionCommands(program, io)
   program
     .command('version')
@@ -168,6 +169,21 @@ function addRunCommands(program: Command, io: Io, done: Done): void {
     .action(async (name: string, _options, command: Command) => {
       const { logsCommand } = await import('./logs.ts')
       done(await logsCommand(name, command.optsWithGlobals(), io))
+    })
+}
+
+function addUninstallCommand(program: Command, io: Io, done: Done): void {
+  program
+    .command('uninstall')
+    .description(
+      'say what an uninstallation would break, lose or leave behind, and what to do; -n: namespace of the operator',
+    )
+    .option('--check', 'look, and change nothing; there is nothing else that this command does')
+    .option('--workspaces <names>', 'look at these namespaces only, as in a,b; default: those that the operator serves')
+    .addHelpText('after', '\nExit codes: 0 nothing is left, 1 something is, 2 could not ask or see everything.')
+    .action(async (_options, command: Command) => {
+      const { uninstallCommand } = await import('./uninstall.ts')
+      done(await uninstallCommand(command.optsWithGlobals(), io))
     })
 }
 

@@ -14,6 +14,7 @@ import { keepCertificate } from '../crash/installation.ts'
 import { callGateway } from '../gateway/support.ts'
 
 interface Deployment extends KubeObject {
+  status?: { readyReplicas?: number }
   spec: { template: { spec: { containers: { args: string[] }[] } } }
 }
 const deploymentType: ResourceType<Deployment> = {
@@ -146,4 +147,20 @@ async function managerToken(admin: KubeClient, namespace: string): Promise<strin
   })
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: pod.metadata.name, uid: pod.metadata.uid ?? '' }
   return tokenOf(admin, namespace, 'manager', { audiences: ['graphwright'], boundObjectRef })
+}
+
+/** Makes the pods of the manager ready, as the kubelet of a node would. */
+export async function makeManagersReady(admin: KubeClient, namespace: string): Promise<void> {
+  await managerToken(admin, namespace)
+  const labelSelector = 'app.kubernetes.io/component=manager'
+  const { items } = await admin.list<Pod>(podType, { namespace, labelSelector })
+  const conditions = [{ type: 'Ready', status: 'True' }]
+  for (const { metadata } of items) {
+    const ref = { apiVersion: 'v1', kind: 'Pod', namespace, name: metadata.name }
+    await admin.mergePatch(ref, { status: { phase: 'Running', conditions } }, { subresource: 'status' })
+  }
+  await eventually(async () => {
+    const { status } = await admin.get(deploymentType, { namespace, name: 'graphwright-manager' })
+    return (status?.readyReplicas ?? 0) > 0
+  })
 }
