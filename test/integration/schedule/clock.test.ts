@@ -99,9 +99,9 @@ class Site {
 it('[A-223] [A-224] neither lose nor repeat an occurrence, nor start one before the API server has its time', async () => {
   const sites = { fast: await Site.create(), slow: await Site.create() }
   // As soon as possible, but not before everything is there.
-  const turn = Math.ceil((Date.now() + 40 * second) / minute) * minute
+  const turn = Math.ceil((Date.now() + 55 * second) / minute) * minute
   const until = turn + 17 * second
-  for (const kind of ['fast', 'slow'] as const) {
+  const begin = async (kind: 'fast' | 'slow') => {
     const site = sites[kind]
     await site.fill(turn)
     const { args, env } = operator.settings(site.ticking.namespace)
@@ -113,6 +113,7 @@ it('[A-223] [A-224] neither lose nor repeat an occurrence, nor start one before 
     onTestFinished(() => manager.stop())
     await manager.until(({ output }) => output.includes('controllers run'))
   }
+  await Promise.all([begin('fast'), begin('slow')])
   expect(Date.now()).toBeLessThan(turn - 25 * second)
   await new Promise((resolve) => setTimeout(resolve, until - Date.now()))
 
@@ -139,7 +140,8 @@ it('[A-223] [A-224] neither lose nor repeat an occurrence, nor start one before 
     }
     console.log(`${late.length} dates were seen ${Math.min(...late)} to ${Math.max(...late)} ms after their time`)
     expect(Math.min(...late)).toBeGreaterThanOrEqual(0)
-    expect(Math.max(...late)).toBeLessThan(3 * second)
+    // By a clock that is five seconds slow it would be five.
+    expect(Math.max(...late)).toBeLessThan(4 * second)
     const { items: events } = await client.list(eventType, { namespace })
     const told = events.filter(({ regarding }) => regarding?.kind === 'Lease').map(({ reason }) => reason)
     expect(told).toEqual(expect.arrayContaining(['ClockSkewed', 'ClockCorrected']))
