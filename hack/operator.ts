@@ -38,9 +38,14 @@ export function removeCluster(name: string): void {
   run(clusterTool, ['down', '--name', name])
 }
 
+/** Bundles the programs into dist/, as they are in the image. */
+export function buildBundles(): void {
+  run(process.execPath, ['build.ts'])
+}
+
 /** Builds the images of the operator and of the sample agents. */
 export function buildImages(): void {
-  run(process.execPath, ['build.ts'])
+  buildBundles()
   run('hack/image.sh', [])
 }
 

@@ -27,6 +27,8 @@ export function automationController(
     ready: 'Ready',
     fieldManager: fieldManagers.manager,
     reconcile: createAutomationReconciler(requester, notices),
+    timely: true,
+    concurrency: 16,
     watches: [
       watch(automationFiring, firingsByAutomation.values),
       watch(environment, (object, read) =>

@@ -76,6 +76,11 @@ export interface ControllerSpec<T extends Resource<unknown, S>, S extends Status
   /** False where another controller owns the status of the kind: failures are in logs and metrics alone. */
   readonly showsFailures?: boolean
   readonly fieldManager: string
+  /**
+   * `after` of a result is for an instant that people look at: a pass that was asked for so goes before everything else.
+   * Such passes are to be short.
+   */
+  readonly timely?: boolean
   /** Keys worked on at once; default 4. */
   readonly concurrency?: number
 }

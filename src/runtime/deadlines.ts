@@ -1,8 +1,11 @@
 import type { ObjectKey } from '../lib/object.ts'
+import type { Priority } from './queue.ts'
 
 interface Entry {
   readonly key: ObjectKey
   readonly due: number
+  /** What the key is woken as. */
+  readonly priority: Priority
 }
 
 /**
@@ -14,11 +17,11 @@ export class Deadlines {
   readonly #heap: Entry[] = []
 
   /** Sets the deadline of `key`, unless it has an earlier one. */
-  set(key: ObjectKey, due: number): void {
+  set(key: ObjectKey, due: number, priority: Priority = 'event'): void {
     const present = this.#due.get(key)
     if (present !== undefined && present <= due) return
     this.#due.set(key, due)
-    this.#push({ key, due })
+    this.#push({ key, due, priority })
   }
 
   delete(key: ObjectKey): void {
@@ -44,12 +47,12 @@ export class Deadlines {
   }
 
   /** Takes the key with the earliest deadline, if that is not after `now`. */
-  take(now: number): ObjectKey | undefined {
+  take(now: number): Pick<Entry, 'key' | 'priority'> | undefined {
     const top = this.#top()
     if (top === undefined || top.due > now) return undefined
     this.#pop()
     this.#due.delete(top.key)
-    return top.key
+    return top
   }
 
   /** The earliest entry that is still the deadline of its key; removes those before it that are not. */

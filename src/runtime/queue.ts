@@ -2,9 +2,13 @@ import type { ObjectKey } from '../lib/object.ts'
 import { type BackOffOptions, backOffMillis, retryBackOff, TokenBucket } from './back-off.ts'
 import type { Clock } from './clock.ts'
 import { Deadlines } from './deadlines.ts'
+import type { Rush } from './rush.ts'
 
-/** What woke a key: an event is served before what only an initial list brought. */
-export type Priority = 'event' | 'list'
+/**
+ * What woke a key. `timely`: an instant that it was to be worked on at; see {@link Rush}. `event`: something happened,
+ * or it is time to look again. `list`: an initial list brought it, which is served last.
+ */
+export type Priority = 'timely' | 'event' | 'list'
 
 /** Told what happens in a queue; see `metrics.ts`. Durations are in seconds. */
 export interface QueueObserver {
@@ -20,7 +24,11 @@ export interface WorkQueueOptions {
   readonly clock: Clock
   readonly backOff?: BackOffOptions
   readonly observer?: QueueObserver
+  /** Shared by all queues of the process. */
+  readonly rush?: Rush
 }
+
+const priorities = ['timely', 'event', 'list'] as const
 
 /** All keys together may be retried ten times a second after a burst of a hundred. */
 const retriesPerSecond = 10
@@ -29,17 +37,23 @@ const retryBurst = 100
 /**
  * Keys to be worked on. A key is never with two workers at once; adds of a key that waits collapse into one; an add
  * while the key is worked on brings it back afterwards. A key has at most one deadline, the earliest; a worker that
- * takes the key has seen everything the deadline was for, so it is dropped then.
+ * takes the key has seen everything the deadline was for, so it is dropped then, and not before: a key that waits when
+ * its instant comes moves forward.
  */
 export class WorkQueue {
   readonly #clock: Clock
   readonly #backOff: BackOffOptions
   readonly #observer: QueueObserver | undefined
   readonly #retries: TokenBucket
+  readonly #rush: Rush | undefined
   /** Due keys in order of arrival, with the time they became due. */
-  readonly #due: Readonly<Record<Priority, Map<ObjectKey, number>>> = { event: new Map(), list: new Map() }
+  readonly #due: Readonly<Record<Priority, Map<ObjectKey, number>>> = {
+    timely: new Map(),
+    event: new Map(),
+    list: new Map(),
+  }
   /** Keys with a worker, with the time it took them. */
-  readonly #processing = new Map<ObjectKey, number>()
+  readonly #processing = new Map<ObjectKey, { readonly since: number; readonly priority: Priority }>()
   /** Keys added while they were worked on. */
   readonly #dirty = new Map<ObjectKey, Priority>()
   readonly #deadlines = new Deadlines()
@@ -54,11 +68,13 @@ export class WorkQueue {
     this.#backOff = options.backOff ?? retryBackOff
     this.#observer = options.observer
     this.#retries = new TokenBucket(options.clock, retriesPerSecond, retryBurst)
+    this.#rush = options.rush
+    this.#rush?.onEnd(() => this.#serve())
   }
 
   /** Keys that are due and not with a worker. */
   get depth(): number {
-    return this.#due.event.size + this.#due.list.size
+    return this.#due.timely.size + this.#due.event.size + this.#due.list.size
   }
 
   /** Keys that wait for their deadline. */
@@ -70,20 +86,20 @@ export class WorkQueue {
   add(key: ObjectKey, priority: Priority = 'event'): void {
     if (this.#closed) return
     this.#observer?.added()
-    this.#deadlines.delete(key)
     if (!this.#processing.has(key)) this.#makeDue(key, priority)
-    else if (this.#dirty.get(key) !== 'event') this.#dirty.set(key, priority)
+    else if (isHigher(priority, this.#dirty.get(key))) this.#dirty.set(key, priority)
   }
 
   /** Makes the key due in `millis` milliseconds, if it is not due before. */
-  addAfter(key: ObjectKey, millis: number): void {
+  addAfter(key: ObjectKey, millis: number, priority: Priority = 'event'): void {
     if (this.#closed) return
     if (millis <= 0) {
-      this.add(key)
+      this.add(key, priority)
       return
     }
-    if (this.#dirty.has(key) || this.#isDue(key)) return
-    this.#deadlines.set(key, this.#clock.monotonic() + millis)
+    // A key that is due already is looked at before; but it must not stand behind others when its instant comes.
+    if (priority !== 'timely' && (this.#dirty.has(key) || this.#priorityOf(key) !== undefined)) return
+    this.#deadlines.set(key, this.#clock.monotonic() + millis, priority)
     this.#arm()
   }
 
@@ -118,13 +134,14 @@ export class WorkQueue {
 
   /** The worker is done with the key. */
   done(key: ObjectKey): void {
-    const since = this.#processing.get(key)
-    if (since === undefined) return
+    const taken = this.#processing.get(key)
+    if (taken === undefined) return
     this.#processing.delete(key)
-    this.#observer?.worked((this.#clock.monotonic() - since) / 1000)
+    this.#observer?.worked((this.#clock.monotonic() - taken.since) / 1000)
     const again = this.#dirty.get(key)
     this.#dirty.delete(key)
     if (again !== undefined && !this.#closed) this.#makeDue(key, again)
+    if (taken.priority === 'timely') this.#rush?.leave()
     if (this.#closed && this.#processing.size === 0) for (const drained of this.#onDrained.splice(0)) drained()
   }
 
@@ -137,7 +154,9 @@ export class WorkQueue {
     this.#timer?.cancel()
     this.#deadlines.clear()
     this.#dirty.clear()
+    const dropped = this.#due.timely.size
     for (const keys of Object.values(this.#due)) keys.clear()
+    for (let left = dropped; left > 0; left--) this.#rush?.leave()
     this.#observer?.depth(0)
     for (const resolve of this.#idle.splice(0)) resolve(undefined)
     if (this.#processing.size === 0 || signal?.aborted) return
@@ -147,32 +166,45 @@ export class WorkQueue {
     })
   }
 
-  #isDue(key: ObjectKey): boolean {
-    return this.#due.event.has(key) || this.#due.list.has(key)
+  #priorityOf(key: ObjectKey): Priority | undefined {
+    return priorities.find((priority) => this.#due[priority].has(key))
   }
 
   #makeDue(key: ObjectKey, priority: Priority): void {
-    if (this.#due.event.has(key)) return
-    const since = this.#due.list.get(key) ?? this.#clock.monotonic()
-    if (priority === 'event') this.#due.list.delete(key)
+    const present = this.#priorityOf(key)
+    if (!isHigher(priority, present)) return
+    const since = (present && this.#due[present].get(key)) ?? this.#clock.monotonic()
+    if (present !== undefined) this.#due[present].delete(key)
     this.#due[priority].set(key, since)
+    if (priority === 'timely') this.#rush?.enter()
     this.#serve()
   }
 
-  /** Hands due keys to idle workers. */
+  /** Hands due keys to idle workers. One that takes a key has seen everything that its deadline was for. */
   #serve(): void {
-    while (this.#idle.length > 0 && this.depth > 0) {
-      const keys = this.#due.event.size > 0 ? this.#due.event : this.#due.list
-      for (const [key, since] of keys) {
-        keys.delete(key)
+    for (
+      let priority = this.#servable();
+      priority !== undefined && this.#idle.length > 0;
+      priority = this.#servable()
+    ) {
+      for (const [key, since] of this.#due[priority]) {
+        this.#due[priority].delete(key)
+        this.#deadlines.delete(key)
         const now = this.#clock.monotonic()
-        this.#processing.set(key, now)
+        this.#processing.set(key, { since: now, priority })
         this.#observer?.waited((now - since) / 1000)
         this.#idle.shift()?.(key)
         break
       }
     }
     this.#observer?.depth(this.depth)
+  }
+
+  /** Which keys are handed out now. */
+  #servable(): Priority | undefined {
+    if (this.#due.timely.size > 0) return 'timely'
+    if (this.#rush?.isOn === true) return undefined
+    return priorities.find((priority) => this.#due[priority].size > 0)
   }
 
   /** Keeps one timer, for the earliest deadline. */
@@ -189,7 +221,12 @@ export class WorkQueue {
   #onTimer(): void {
     this.#timer = undefined
     const now = this.#clock.monotonic()
-    for (let key = this.#deadlines.take(now); key !== undefined; key = this.#deadlines.take(now)) this.add(key)
+    for (let due = this.#deadlines.take(now); due !== undefined; due = this.#deadlines.take(now))
+      this.add(due.key, due.priority)
     this.#arm()
   }
+}
+
+function isHigher(priority: Priority, present: Priority | undefined): boolean {
+  return present === undefined || priorities.indexOf(priority) < priorities.indexOf(present)
 }

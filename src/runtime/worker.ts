@@ -16,6 +16,7 @@ import type { Metrics, ReconcileOutcome } from './metrics.ts'
 import { OwnWrites } from './own-writes.ts'
 import { WorkQueue } from './queue.ts'
 import type { EventInput } from './result.ts'
+import type { Rush } from './rush.ts'
 import { Sight } from './sight.ts'
 import { subscribe } from './wake.ts'
 import { type World, worldOf } from './world.ts'
@@ -32,6 +33,7 @@ export interface WorkerOptions {
   readonly metrics: Metrics
   readonly breath: Breath
   readonly record: (event: EventInput & { readonly regarding: ObjectRef }) => void
+  readonly rush: Rush
 }
 
 /** Kind of a controller whose status type no longer matters: it was checked where the controller was added. */
@@ -58,12 +60,12 @@ export class Worker {
   constructor(spec: AnyController, options: WorkerOptions) {
     this.spec = spec
     this.#options = options
-    options.metrics.controller(spec.name)
-    this.#queue = new WorkQueue({ clock: options.clock, observer: options.metrics.queue(spec.name) })
+    const { clock, metrics, record, rush } = options
+    metrics.controller(spec.name)
+    this.#queue = new WorkQueue({ clock, observer: metrics.queue(spec.name), rush })
     this.#ownWrites = new OwnWrites(options.clock)
     this.#world = worldOf(options.client, options.caches)
     this.#sight = new Sight(spec, options.caches, options.log)
-    const { clock, metrics, record } = options
     this.#failed = new FailedPasses({ spec, queue: this.#queue, echoes: this.#echoes, clock, metrics, record })
   }
 
@@ -180,13 +182,16 @@ export class Worker {
     try {
       if (await this.#addFinalizer(key, object)) return 'success'
       const { caches, client, clock } = this.#options
+      const started = clock.monotonic()
       const context = { read: caches, now: clock.now(), log, signal: this.#abort.signal, live: client }
       const result = await this.spec.reconcile(object, context)
       const there = await executor.execute(result)
       this.#queue.forget(key)
       this.#echoes.forget(key)
       if (!there || result.after === undefined) return 'success'
-      this.#queue.addAfter(key, result.after)
+      // Counted from the time that the pass went by: its writes may have taken long.
+      const left = result.after - (clock.monotonic() - started)
+      this.#queue.addAfter(key, left, this.spec.timely === true ? 'timely' : 'event')
       return 'requeue_after'
     } catch (error) {
       if (this.#abort.signal.aborted) return 'requeue'

@@ -3,7 +3,8 @@ import { type Summary, summarize } from './statistics.ts'
 /** One line of the table. */
 export interface Figure {
   readonly title: string
-  readonly unit: 'ms' | 'MiB' | 'KiB'
+  /** Empty for what is counted. */
+  readonly unit: 'ms' | 'MiB' | 'KiB' | ''
   readonly ours: readonly number[]
   /** What the same run measured beside it. */
   readonly peer?: { readonly title: string; readonly samples: readonly number[] }
@@ -72,5 +73,6 @@ function cells(figure: Figure): string[] {
 }
 
 function amount(value: number, unit: Figure['unit']): string {
-  return `${Math.round(value)} ${unit}`
+  const short = value < 10 && !Number.isInteger(value) ? value.toFixed(1) : String(Math.round(value))
+  return `${short} ${unit}`.trimEnd()
 }

@@ -1,6 +1,7 @@
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
-import { ensureCluster, installOperator, loadImages, removeCluster } from '../../hack/operator.ts'
+import { buildBundles, ensureCluster, installOperator, loadImages, removeCluster } from '../../hack/operator.ts'
+import { measureDue } from './due.ts'
 import { type Figure, isMet, renderTable } from './figure.ts'
 import { measureFootprint } from './footprint.ts'
 import { measureJobStart } from './job-start.ts'
@@ -16,7 +17,13 @@ import { Workbench } from './workbench.ts'
 
 const cluster = 'bench'
 
-const sections: Readonly<Record<string, (bench: Workbench) => Promise<Figure[]>>> = {
+/** Sections with a control plane of their own, in which no pod runs. First, so that the node does not run beside them. */
+const planeSections: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  due: () => measureDue(1000, 3),
+}
+
+/** Sections on the cluster. */
+const nodeSections: Readonly<Record<string, (bench: Workbench) => Promise<Figure[]>>> = {
   planning: (bench) => measurePlanning(bench, 50),
   'pod-less': (bench) => measurePodLess(bench, 30),
   'job-start': (bench) => measureJobStart(bench, 60),
@@ -24,46 +31,62 @@ const sections: Readonly<Record<string, (bench: Workbench) => Promise<Figure[]>>
   footprint: (bench) => measureFootprint(bench, 20, cluster),
 }
 
+const sectionNames = [...Object.keys(planeSections), ...Object.keys(nodeSections)]
+
 const usage = `usage: node test/bench/run.ts [--keep] [SECTION…]
-sections: ${Object.keys(sections).join(', ')}; default: all of them
+sections: ${sectionNames.join(', ')}; default: all of them
 --keep  leave the cluster up, for a quick next run`
 
 async function main(): Promise<void> {
   const options = { keep: { type: 'boolean' }, help: { type: 'boolean' } } as const
   const { values, positionals } = parseArgs({ allowPositionals: true, options })
   if (values.help === true) return console.log(usage)
-  const names = positionals.length === 0 ? Object.keys(sections) : positionals
-  const unknown = names.filter((name) => sections[name] === undefined)
+  const names = positionals.length === 0 ? sectionNames : positionals
+  const unknown = names.filter((name) => !sectionNames.includes(name))
   if (unknown.length > 0) throw new Error(`there is no section ${unknown.join(', ')}\n${usage}`)
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) {
+  const onNode = names.filter((name) => nodeSections[name] !== undefined)
+  if (onNode.length > 0 && (process.platform !== 'linux' || process.getuid?.() !== 0)) {
     throw new Error('the benchmarks run pods on a node of their own: run them on Linux, as root (sudo make bench)')
   }
   const before = loadavg()
-  const figures = await measure(names, values.keep === true)
+  const figures = [
+    ...(await measureOnPlanes(names.filter((name) => planeSections[name] !== undefined))),
+    ...(await measureOnNode(onNode, values.keep === true)),
+  ]
   console.log(`\n${machine(before)}\n\n${renderTable(figures)}`)
   if (figures.some((figure) => isMet(figure) === false)) process.exitCode = 1
 }
 
-async function measure(names: readonly string[], keep: boolean): Promise<Figure[]> {
+async function measureOnPlanes(names: readonly string[]): Promise<Figure[]> {
+  if (names.length === 0) return []
+  buildBundles()
+  const figures: Figure[] = []
+  for (const name of names) figures.push(...(await measureSection(name, planeSections[name])))
+  return figures
+}
+
+async function measureOnNode(names: readonly string[], keep: boolean): Promise<Figure[]> {
+  if (names.length === 0) return []
   progress('a cluster with the operator')
   const kubeconfig = ensureCluster(cluster)
   loadImages(cluster)
   installOperator(cluster)
   const bench = await Workbench.open(kubeconfig)
   const figures: Figure[] = []
-  for (const name of names) {
-    progress(name)
-    figures.push(...(await measureSection(name, bench)))
-  }
+  for (const name of names) figures.push(...(await measureSection(name, () => nodeSections[name]?.(bench))))
   await bench.close()
   if (!keep) removeCluster(cluster)
   return figures
 }
 
 /** A section that fails does not take the figures of the others with it. */
-async function measureSection(name: string, bench: Workbench): Promise<Figure[]> {
+async function measureSection(
+  name: string,
+  section: (() => Promise<Figure[]> | undefined) | undefined,
+): Promise<Figure[]> {
+  progress(name)
   try {
-    return (await sections[name]?.(bench)) ?? []
+    return (await section?.()) ?? []
   } catch (error) {
     report(error)
     return []

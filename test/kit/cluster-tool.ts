@@ -23,6 +23,7 @@ export interface ControlPlaneOptions {
   /** Further users with their groups: `{ alice: ['devs'] }`. */
   readonly users?: Readonly<Record<string, readonly string[]>>
   readonly apiServerFlags?: readonly string[]
+  readonly controllerManagerFlags?: readonly string[]
 }
 
 const tool = new URL('../../hack/cluster/cluster', import.meta.url).pathname
@@ -33,7 +34,10 @@ const tool = new URL('../../hack/cluster/cluster', import.meta.url).pathname
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const users = Object.entries(options.users ?? {}).map(([name, groups]) => `--user=${name}=${groups.join(',')}`)
-  const flags = (options.apiServerFlags ?? []).map((flag) => `--apiserver-flag=${flag}`)
+  const flags = [
+    ...(options.apiServerFlags ?? []).map((flag) => `--apiserver-flag=${flag}`),
+    ...(options.controllerManagerFlags ?? []).map((flag) => `--controller-manager-flag=${flag}`),
+  ]
   const child = spawn(tool, ['up', '--control-plane', '--foreground', ...users, ...flags], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

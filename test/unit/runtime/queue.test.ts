@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { WorkQueue } from '../../../src/runtime/queue.ts'
+import { Rush } from '../../../src/runtime/rush.ts'
 import { FakeClock } from '../../kit/fake-clock.ts'
 
 /** A queue on a clock that tests move. */
@@ -143,6 +144,95 @@ test('a drain ends when its signal is aborted, though a worker still holds a key
   const drain = queue.drain(deadline.signal)
   deadline.abort()
   await drain
+})
+
+describe('what is due at its instant', () => {
+  test('is handed out before everything else, also where it was waiting already', async () => {
+    const clock = new FakeClock()
+    const queue = queueAt(clock)
+    queue.addAfter('scheduled', 100, 'timely')
+    queue.add('event')
+    queue.add('scheduled', 'list')
+    clock.tick(100)
+    expect(await queue.get()).toBe('scheduled')
+    expect(await queue.get()).toBe('event')
+  })
+
+  test('keeps its instant, though it is due for another reason when it is set', async () => {
+    const clock = new FakeClock()
+    const queue = queueAt(clock)
+    queue.add('other')
+    queue.add('scheduled')
+    queue.addAfter('scheduled', 100, 'timely')
+    clock.tick(100)
+    expect(await queue.get()).toBe('scheduled')
+  })
+
+  test('makes every queue wait until the last of it is done', async () => {
+    const clock = new FakeClock()
+    const rush = new Rush(clock)
+    const schedules = new WorkQueue({ clock, rush })
+    const firings = new WorkQueue({ clock, rush })
+    for (const key of ['a', 'b']) schedules.add(key, 'timely')
+    schedules.add('watermark')
+    firings.add('firing')
+    const handedOut: (string | undefined)[] = []
+    void firings.get().then((key) => handedOut.push(key))
+    expect(await schedules.get()).toBe('a')
+    expect(await schedules.get()).toBe('b')
+    void schedules.get().then((key) => handedOut.push(key))
+    schedules.done('a')
+    await setImmediate()
+    expect(handedOut).toEqual([])
+    schedules.done('b')
+    await setImmediate()
+    expect(handedOut.sort()).toEqual(['firing', 'watermark'])
+  })
+
+  test('holds nobody up for longer than five seconds, and again the next time', async () => {
+    const clock = new FakeClock()
+    const queue = new WorkQueue({ clock, rush: new Rush(clock) })
+    queue.add('slow', 'timely')
+    queue.add('other')
+    expect(await queue.get()).toBe('slow')
+    clock.tick(4999)
+    let other: string | undefined
+    const got = queue.get().then((key) => {
+      other = key
+    })
+    await setImmediate()
+    expect(other).toBeUndefined()
+    clock.tick(1)
+    await got
+    expect(other).toBe('other')
+    queue.done('slow')
+    queue.done('other')
+    queue.add('slow', 'timely')
+    queue.add('other')
+    expect(await queue.get()).toBe('slow')
+    let next: string | undefined
+    void queue.get().then((key) => {
+      next = key
+    })
+    await setImmediate()
+    expect(next).toBeUndefined()
+  })
+
+  test('that is dropped by a queue that drains holds nobody up', async () => {
+    const clock = new FakeClock()
+    const rush = new Rush(clock)
+    const ending = new WorkQueue({ clock, rush })
+    ending.add('in work', 'timely')
+    ending.add('dropped', 'timely')
+    const queue = new WorkQueue({ clock, rush })
+    queue.add('other')
+    expect(await ending.get()).toBe('in work')
+    void ending.drain()
+    expect(rush.isOn).toBe(true)
+    ending.done('in work')
+    expect(rush.isOn).toBe(false)
+    expect(await queue.get()).toBe('other')
+  })
 })
 
 test('tells its observer about depth, waiting and work', async () => {

@@ -1,0 +1,188 @@
+import { makeAutomations, makeCronJobs, makeNamespace, type Place, removeFirings, removeJobs } from './due/objects.ts'
+import { DuePlane } from './due/plane.ts'
+import { type Sight, Sights } from './due/sights.ts'
+import type { Figure } from './figure.ts'
+
+const minuteMillis = 60_000
+/** So long before a minute begins nothing of the one before may be under way any more. */
+const calmMillis = 4000
+/** How long after its beginning a minute is looked at. */
+const longestMillis = 30_000
+const pollMillis = 100
+
+/** Both have every second minute, so that neither works while the other is measured. */
+const ours = { cron: '1-59/2 * * * *', isTurn: (minute: number) => minute % 2 === 1 }
+const peer = { cron: '*/2 * * * *', isTurn: (minute: number) => minute % 2 === 0 }
+
+/** What is known of a minute in which everything of one side was due. */
+interface Minute {
+  /** Milliseconds from the minute to the arrival of each object. */
+  readonly lateness: number[]
+  /** Milliseconds of processor time for each object, of everybody who took part in making it, until the last was there. */
+  readonly processorMillis: number
+}
+
+interface OurMinute extends Minute {
+  /** Firings that were created after the first watermark was written. */
+  readonly createdLate: number
+  /** Requests of the manager for each firing, from its creation to its end. */
+  readonly requests: number
+}
+
+/**
+ * So many Automations due in the same instant, and so many CronJobs, in alternating minutes: from the instant until a
+ * watch of an independent process on the same clock has seen what is made. Each pair is a minute of both; the first pair
+ * warms up and does not count.
+ */
+export async function measureDue(count: number, pairs: number): Promise<Figure[]> {
+  const plane = await DuePlane.start()
+  const place = { client: plane.client, namespace: 'due' }
+  try {
+    await makeNamespace(place)
+    await makeAutomations(place, count, ours.cron)
+    await makeCronJobs(place, count, peer.cron)
+    const sights = await Sights.start(plane.kubeconfig, place.namespace)
+    const stage: Stage = { plane, place, sights, count }
+    const minutes: { ours: OurMinute[]; peer: Minute[] } = { ours: [], peer: [] }
+    await comeToRest(place)
+    for (let pair = 0; pair <= pairs; pair++) {
+      minutes.ours.push(await measureOurs(stage))
+      minutes.peer.push(await measurePeer(stage))
+    }
+    await sights.stop()
+    return figures(count, minutes.ours.slice(1), minutes.peer.slice(1))
+  } finally {
+    await plane.stop()
+  }
+}
+
+interface Stage {
+  readonly plane: DuePlane
+  readonly place: Place
+  readonly sights: Sights
+  readonly count: number
+}
+
+/** What came due while everything was set up is not left for the first minutes. */
+async function comeToRest(place: Place): Promise<void> {
+  await removeFirings(place)
+  await removeJobs(place)
+}
+
+async function measureOurs(stage: Stage): Promise<OurMinute> {
+  const { plane, place, sights, count } = stage
+  const due = await nextTurn(ours.isTurn, sights)
+  const before = { processor: plane.processorSeconds(), requests: await plane.requests() }
+  const created = await allOf(stage, 'firing', due)
+  const processorMillis = spent(before.processor, plane.processorSeconds(), 'manager') / count
+  const settled = await allOf(stage, 'settled', due)
+  const requests = ((await plane.requests()) - before.requests) / count
+  const watermarks = await allOf(stage, 'watermark', due)
+  await removeFirings(place)
+  expectNoGap(sights)
+  const minute = {
+    lateness: latenessOf(created, due),
+    processorMillis,
+    requests,
+    createdLate: createdLate(created, watermarks),
+  }
+  tell(
+    `all ended after ${Math.round(Math.max(...latenessOf(settled, due)))} ms, ${requests.toFixed(1)} requests per firing`,
+  )
+  return minute
+}
+
+async function measurePeer(stage: Stage): Promise<Minute> {
+  const { plane, place, sights, count } = stage
+  const due = await nextTurn(peer.isTurn, sights)
+  const before = plane.processorSeconds()
+  const created = await allOf(stage, 'job', due)
+  const processorMillis = spent(before, plane.processorSeconds(), 'kube-controller-manager') / count
+  await removeJobs(place)
+  expectNoGap(sights)
+  return { lateness: latenessOf(created, due), processorMillis }
+}
+
+/** Waits for the next minute of one side, and returns it. */
+async function nextTurn(isTurn: (minute: number) => boolean, sights: Sights): Promise<string> {
+  const earliest = Date.now() + calmMillis
+  let at = Math.ceil(earliest / minuteMillis) * minuteMillis
+  if (!isTurn(new Date(at).getUTCMinutes())) at += minuteMillis
+  await sleep(at - calmMillis / 2 - Date.now())
+  sights.forget()
+  return new Date(at).toISOString()
+}
+
+/** Waits until the witness has seen as many as there have to be. */
+async function allOf({ sights, count }: Stage, what: Sight['what'], due: string): Promise<Sight[]> {
+  const end = Date.parse(due) + longestMillis
+  for (;;) {
+    const seen = sights.of(what, due)
+    if (seen.length > count) throw new Error(`${seen.length} of ${what} at ${due}, where ${count} were due`)
+    if (seen.length === count) return seen
+    if (Date.now() > end)
+      throw new Error(`only ${seen.length} of ${count} of ${what} seen ${longestMillis} ms after ${due}`)
+    await sleep(pollMillis)
+  }
+}
+
+/** Where a watch broke, not every state was seen, and what came first is not known. */
+function expectNoGap(sights: Sights): void {
+  const [gap] = sights.of('gap')
+  if (gap !== undefined) throw new Error(`a watch of the witness broke (${gap.name}): measure again`)
+}
+
+function latenessOf(sights: readonly Sight[], due: string): number[] {
+  return sights.map(({ at }) => at - Date.parse(due))
+}
+
+/** All writes have one order in etcd, and the resourceVersion is the place in it. */
+function createdLate(created: readonly Sight[], watermarks: readonly Sight[]): number {
+  const first = Math.min(...watermarks.map(({ version }) => Number(version)))
+  return created.filter(({ version }) => Number(version) > first).length
+}
+
+type Processor = ReturnType<DuePlane['processorSeconds']>
+
+/** Milliseconds of processor time between two readings, of the servers and of who makes the objects. */
+function spent(before: Processor, after: Processor, maker: keyof Processor): number {
+  const parts = [maker, 'kube-apiserver', 'etcd'] as const
+  return parts.reduce((sum, part) => sum + (after[part] - before[part]) * 1000, 0)
+}
+
+function figures(count: number, mine: readonly OurMinute[], theirs: readonly Minute[]): Figure[] {
+  const jobs = 'CronJobs, due → Job seen'
+  return [
+    {
+      title: `${count} Automations due at once → firing seen`,
+      unit: 'ms',
+      ours: mine.flatMap(({ lateness }) => lateness),
+      peer: { title: `${count} ${jobs}`, samples: theirs.flatMap(({ lateness }) => lateness) },
+      target: {
+        text: 'p99 < 2000 ms, p50 at most half of peer',
+        isMet: (own, other) => own.p99 < 2000 && other !== undefined && own.p50 <= other.p50 / 2,
+      },
+    },
+    {
+      title: 'of these created after the first watermark was written',
+      unit: '',
+      ours: mine.map(({ createdLate }) => createdLate),
+      target: { text: 'none', isMet: ({ p99 }) => p99 === 0 },
+    },
+    {
+      title: 'processor time until the last is there, for each',
+      unit: 'ms',
+      ours: mine.map(({ processorMillis }) => processorMillis),
+      peer: { title: 'for each Job', samples: theirs.map(({ processorMillis }) => processorMillis) },
+    },
+    { title: 'requests of the manager for each firing', unit: '', ours: mine.map(({ requests }) => requests) },
+  ]
+}
+
+function tell(what: string): void {
+  console.error(`    ${what}`)
+}
+
+function sleep(millis: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, millis)))
+}
