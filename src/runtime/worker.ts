@@ -162,28 +162,38 @@ export class Worker {
 
   async #pass(key: ObjectKey, object: DeepReadonly<Target>): Promise<void> {
     const { clock, metrics } = this.#options
-    const { name, namespace } = object.metadata
-    const log = this.#options.log.child({
-      controller: this.spec.name,
-      kind: object.kind,
-      namespace,
-      name,
-      reconcileId: randomUUID(),
-    })
     const started = clock.monotonic()
     metrics.workers(this.spec.name, 1)
-    const result = await this.#attempt(key, object, log)
+    const result = await this.#attempt(key, object, this.#logOf(object))
     metrics.workers(this.spec.name, -1)
     metrics.reconciled(this.spec.name, result, (clock.monotonic() - started) / 1000)
   }
 
-  async #attempt(key: ObjectKey, object: DeepReadonly<Target>, log: Logger): Promise<ReconcileOutcome> {
+  /** The log of a pass, made when it is first written to: mostly it is not. */
+  #logOf({ kind, metadata: { name, namespace } }: DeepReadonly<Target>): () => Logger {
+    let log: Logger | undefined
+    return () => {
+      const fields = { controller: this.spec.name, kind, namespace, name, reconcileId: randomUUID() }
+      log ??= this.#options.log.child(fields)
+      return log
+    }
+  }
+
+  async #attempt(key: ObjectKey, object: DeepReadonly<Target>, log: () => Logger): Promise<ReconcileOutcome> {
     const executor = this.#executor(key, object)
     try {
       if (await this.#addFinalizer(key, object)) return 'success'
       const { caches, client, clock } = this.#options
       const started = clock.monotonic()
-      const context = { read: caches, now: clock.now(), log, signal: this.#abort.signal, live: client }
+      const context = {
+        read: caches,
+        now: clock.now(),
+        get log() {
+          return log()
+        },
+        signal: this.#abort.signal,
+        live: client,
+      }
       const result = await this.spec.reconcile(object, context)
       const there = await executor.execute(result)
       this.#queue.forget(key)
@@ -195,7 +205,7 @@ export class Worker {
       return 'requeue_after'
     } catch (error) {
       if (this.#abort.signal.aborted) return 'requeue'
-      return this.#failed.handle({ key, object, executor, log }, error)
+      return this.#failed.handle({ key, object, executor, log: log() }, error)
     }
   }
 

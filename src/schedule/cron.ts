@@ -39,12 +39,26 @@ const rules = [
   { label: 'day of week', min: 0, max: 7, names: weekdays },
 ] as const satisfies readonly CronFieldRule[]
 
+/** Answers given before: every pass of an Automation asks, and many have the same. */
+const known = new Map<string, CronResult>()
+const mostKnown = 1000
+
 /**
  * Reads a cron expression: five fields (minute, hour, day of month, month, day of week) or one of the macros @hourly,
  * @daily, @weekly, @monthly and @yearly, in an IANA time zone. What other dialects add (seconds, `?`, `L`, `W`, `#`,
  * `H`, `@every`, `TZ=`) is refused, and so is what can never be due. The message says what to write instead.
  */
 export function parseCron(expression: string, timezone: string): CronResult {
+  const key = `${timezone} ${expression}`
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const result = parse(expression, timezone)
+  if (known.size >= mostKnown) known.clear()
+  known.set(key, result)
+  return result
+}
+
+function parse(expression: string, timezone: string): CronResult {
   if (!isTimezone(timezone)) {
     return wrong(`timezone ${JSON.stringify(timezone)} is unknown: write an IANA name such as Europe/Berlin or UTC`)
   }

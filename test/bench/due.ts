@@ -8,7 +8,7 @@ const minuteMillis = 60_000
 /** So long before a minute begins nothing of the one before may be under way any more. */
 const calmMillis = 4000
 /** How long after its beginning a minute is looked at. */
-const longestMillis = 30_000
+const longestMillis = 40_000
 const pollMillis = 100
 
 /** Both have every second minute, so that neither works while the other is measured. */

@@ -455,3 +455,18 @@ describe('a finalizer', () => {
     await client.mergePatch(refOf(object), { metadata: { finalizers: null } })
   })
 })
+
+test('a pass that takes long comes back at the time it asked for, not later', async () => {
+  const passes: number[] = []
+  const reconcile = async () => {
+    passes.push(performance.now())
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    return { after: 800 }
+  }
+  await run(client, namespace, { ...thingController, reconcile })
+  await client.create(thing('slow', namespace))
+  await eventually(() => passes.length >= 2)
+  const [first = 0, second = 0] = passes
+  expect(second - first).toBeGreaterThanOrEqual(799)
+  expect(second - first).toBeLessThan(1300)
+})
