@@ -61,6 +61,8 @@ export class EventRecorder {
   readonly #series = new Map<string, Series>()
   readonly #queue: (() => Promise<void>)[] = []
   #writing: Promise<void> | undefined
+  /** Events that found no place, since the queue was last empty. */
+  #dropped = 0
 
   constructor(client: KubeClient, options: EventRecorderOptions) {
     this.#client = client
@@ -142,7 +144,7 @@ export class EventRecorder {
 
   #enqueue(write: () => Promise<void>): boolean {
     if (this.#queue.length >= (this.#options.queueLimit ?? 1_000)) {
-      this.#options.onError('too many events are waiting to be written: one was dropped', undefined)
+      this.#dropped += 1
       return false
     }
     this.#queue.push(write)
@@ -159,5 +161,9 @@ export class EventRecorder {
       }
     }
     this.#writing = undefined
+    const dropped = this.#dropped
+    this.#dropped = 0
+    if (dropped > 0)
+      this.#options.onError(`too many events were waiting to be written: ${dropped} were dropped`, undefined)
   }
 }
