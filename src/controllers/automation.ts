@@ -28,7 +28,8 @@ export function automationController(
     fieldManager: fieldManagers.manager,
     reconcile: createAutomationReconciler(requester, notices),
     timely: true,
-    concurrency: 16,
+    // A pass at its instant mostly waits for the API server: as many as the transport sends at once.
+    concurrency: 32,
     watches: [
       watch(automationFiring, firingsByAutomation.values),
       watch(environment, (object, read) =>

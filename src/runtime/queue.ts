@@ -103,6 +103,11 @@ export class WorkQueue {
     this.#arm()
   }
 
+  /** Hands a key that could not be looked at yet out again after `millis` milliseconds, as what it was. By its worker. */
+  postpone(key: ObjectKey, millis: number): void {
+    this.addAfter(key, millis, this.#processing.get(key)?.priority)
+  }
+
   /** Makes the key due after a back-off that grows with every call until {@link forget}. Returns it, milliseconds. */
   retry(key: ObjectKey): number {
     const failures = (this.#failures.get(key) ?? 0) + 1

@@ -127,11 +127,11 @@ export class Worker {
       return
     }
     if (!this.#sight.isClear(object.metadata.namespace)) {
-      this.#queue.addAfter(key, blindPollMillis)
+      this.#queue.postpone(key, blindPollMillis)
       return
     }
     if (!this.#mayPass(key)) {
-      this.#queue.addAfter(key, ownWritePollMillis)
+      this.#queue.postpone(key, ownWritePollMillis)
       return
     }
     await this.#pass(key, object)

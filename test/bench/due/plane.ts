@@ -140,19 +140,12 @@ async function managerKubeconfig(plane: ControlPlane, admin: KubeClient): Promis
 }
 
 function startManager(kubeconfig: string, metricsPort: number): ChildProcess {
-  const flags = ['--runner-image=registry.example/graphwright:1', `--metrics-port=${metricsPort}`, '--leader-elect']
-  const profile =
-    process.env.GRAPHWRIGHT_PROFILE === undefined
-      ? []
-      : ['--cpu-prof', `--cpu-prof-dir=${process.env.GRAPHWRIGHT_PROFILE}`]
-  return spawn(
-    process.execPath,
-    [...profile, join(root, 'dist/graphwright.cjs'), 'manager', ...flags, '--log-level=warn'],
-    {
-      env: { ...process.env, NODE_ENV: 'production', KUBECONFIG: kubeconfig, POD_NAMESPACE: operatorNamespace },
-      stdio: ['ignore', process.stderr.fd, 'inherit'],
-    },
-  )
+  const port = `--metrics-port=${metricsPort}`
+  const flags = ['--runner-image=registry.example/graphwright:1', port, '--leader-elect', '--log-level=warn']
+  return spawn(process.execPath, [join(root, 'dist/graphwright.cjs'), 'manager', ...flags], {
+    env: { ...process.env, NODE_ENV: 'production', KUBECONFIG: kubeconfig, POD_NAMESPACE: operatorNamespace },
+    stdio: ['ignore', process.stderr.fd, 'inherit'],
+  })
 }
 
 function pidIn(dir: string, server: string): number {

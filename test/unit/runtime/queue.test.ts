@@ -168,6 +168,18 @@ describe('what is due at its instant', () => {
     expect(await queue.get()).toBe('scheduled')
   })
 
+  test('stays so when it cannot be looked at yet', async () => {
+    const clock = new FakeClock()
+    const queue = queueAt(clock)
+    queue.add('scheduled', 'timely')
+    await queue.get()
+    queue.postpone('scheduled', 100)
+    queue.done('scheduled')
+    queue.add('event')
+    clock.tick(100)
+    expect(await queue.get()).toBe('scheduled')
+  })
+
   test('makes every queue wait until the last of it is done', async () => {
     const clock = new FakeClock()
     const rush = new Rush(clock)
