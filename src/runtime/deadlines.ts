@@ -1,5 +1,5 @@
 import type { ObjectKey } from '../lib/object.ts'
-import type { Priority } from './queue.ts'
+import type { Priority } from './priority.ts'
 
 interface Entry {
   readonly key: ObjectKey

@@ -2,13 +2,8 @@ import type { ObjectKey } from '../lib/object.ts'
 import { type BackOffOptions, backOffMillis, retryBackOff, TokenBucket } from './back-off.ts'
 import type { Clock } from './clock.ts'
 import { Deadlines } from './deadlines.ts'
+import { isHigher, type Priority, priorities } from './priority.ts'
 import type { Rush } from './rush.ts'
-
-/**
- * What woke a key. `timely`: an instant that it was to be worked on at; see {@link Rush}. `event`: something happened,
- * or it is time to look again. `list`: an initial list brought it, which is served last.
- */
-export type Priority = 'timely' | 'event' | 'list'
 
 /** Told what happens in a queue; see `metrics.ts`. Durations are in seconds. */
 export interface QueueObserver {
@@ -27,8 +22,6 @@ export interface WorkQueueOptions {
   /** Shared by all queues of the process. */
   readonly rush?: Rush
 }
-
-const priorities = ['timely', 'event', 'list'] as const
 
 /** All keys together may be retried ten times a second after a burst of a hundred. */
 const retriesPerSecond = 10
@@ -230,8 +223,4 @@ export class WorkQueue {
       this.add(due.key, due.priority)
     this.#arm()
   }
-}
-
-function isHigher(priority: Priority, present: Priority | undefined): boolean {
-  return present === undefined || priorities.indexOf(priority) < priorities.indexOf(present)
 }

@@ -4,7 +4,7 @@ import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Caches } from './caches.ts'
 import type { Watch } from './controller.ts'
 import type { Logger } from './log.ts'
-import type { Priority } from './queue.ts'
+import type { Priority } from './priority.ts'
 
 /** What of a controller says what wakes it, and what it decides by. */
 export interface Wakeable {
