@@ -169,7 +169,7 @@ function saysWhatIsMissing(release: RunningRelease): Promise<unknown> {
       expect(text).toMatch(/^ok\nnamespace team-c is not served: list and watch are forbidden there for .*jobs\.batch/)
       expect(release.manager.lives.at(-1)?.output).toContain('namespace team-c is not served')
     },
-    { timeout: 20_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   )
 }
 
