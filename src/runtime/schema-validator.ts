@@ -12,12 +12,18 @@ export interface SchemaValidator {
 }
 
 export interface SchemaValidatorOptions {
-  /** For one text, preparing its schema included; default 5 s. */
+  /**
+   * Computing time of one text, preparing its schema included; default 5 s. Time in which a busy machine does not let
+   * the worker run is not counted: a good answer must not fail for what runs beside it.
+   */
   readonly timeoutMillis?: number
   /** Heap of the worker; default 128 MiB. */
   readonly memoryMegabytes?: number
   readonly clock?: Pick<Clock, 'after'>
 }
+
+/** So that the last bit of a worker's time is not asked after again and again. */
+const shortestLookMillis = 100
 
 interface Job extends SchemaQuestion {
   readonly resolve: (verdict: SchemaVerdict) => void
@@ -78,9 +84,30 @@ export class WorkerSchemaValidator implements SchemaValidator {
     const job = this.#queue.shift()
     if (job === undefined) return
     this.#current = job
-    this.#cancelTimeout = this.#clock.after(this.#timeoutMillis, () => this.#giveUp())
+    void this.#put(job).catch(() => {
+      // A worker that cannot be asked has ended, and says why by its error.
+    })
+  }
+
+  async #put(job: Job): Promise<void> {
+    const worker = this.#worker
+    const before = await worker?.cpuUsage()
+    if (worker === undefined || before === undefined || this.#current !== job) return
+    this.#limit(worker, job, before, this.#timeoutMillis)
     const { id, text, schema } = job
-    this.#worker?.postMessage({ id, text, schema } satisfies SchemaQuestion)
+    worker.postMessage({ id, text, schema } satisfies SchemaQuestion)
+  }
+
+  /** Looks after as much time as is left whether the worker has had it. */
+  #limit(worker: Worker, job: Job, before: NodeJS.CpuUsage, leftMillis: number): void {
+    const look = async () => {
+      const { user, system } = await worker.cpuUsage(before)
+      if (this.#current !== job) return
+      const left = this.#timeoutMillis - (user + system) / 1000
+      if (left <= 0) this.#giveUp()
+      else this.#limit(worker, job, before, Math.max(left, shortestLookMillis))
+    }
+    this.#cancelTimeout = this.#clock.after(leftMillis, () => void look().catch(() => {}))
   }
 
   #start(): Worker {
@@ -112,7 +139,7 @@ export class WorkerSchemaValidator implements SchemaValidator {
   #giveUp(): void {
     const worker = this.#worker
     const seconds = this.#timeoutMillis / 1000
-    const message = `checking against the schema took longer than ${seconds} s; make the schema or the text smaller`
+    const message = `checking against the schema took more than ${seconds} s of computing; make the schema or the text smaller`
     this.#answer({ kind: 'invalid', reason: 'schema_timeout', message })
     this.#discard()
     void worker?.terminate()
