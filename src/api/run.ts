@@ -80,7 +80,9 @@ export const runStatus = z
       .describe('What the pod of an incarnation reported. Written once by each, through the gateway.'),
     usage: usage.optional().describe('What the run used. Written by the gateway.'),
     output: content.optional().describe('The result that counts, once the run has succeeded.'),
-    logs: content.optional().describe('The last 64 KiB of the logs of the main container, once the run has settled.'),
+    logs: content
+      .optional()
+      .describe('The last 64 KiB of the logs of the main container, once the run has settled or is told to end.'),
     startedAt: timeField('When the main container started.').optional(),
     cancelledAt: timeField('When its pod was told to end by request. What it reports later does not count.').optional(),
     settledAt: timeField('When the run settled.').optional(),

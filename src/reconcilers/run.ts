@@ -11,7 +11,7 @@ import { cancelRequest } from './cancelling.ts'
 import { decideCancel } from './run/cancel.ts'
 import { decideRun, refusalMillis } from './run/decide.ts'
 import type { JobSettings } from './run/job-settings.ts'
-import { afterSettlement } from './run/settled.ts'
+import { afterSettlement, withLogs } from './run/settled.ts'
 import { settleRefused } from './run/status.ts'
 import { incarnationOf, jobOf, type RunWorld } from './run/world.ts'
 
@@ -29,7 +29,7 @@ export function runReconciler(options: RunOptions): Reconcile<Run, RunStatus> {
     if (refused !== undefined) return refused
     const world = await gather(run, context)
     const why = cancelRequest(run) ?? (run.status?.cancelledAt === undefined ? undefined : 'the request is gone')
-    if (why !== undefined) return decideCancel(world, why)
+    if (why !== undefined) return withLogs(run, decideCancel(world, why), context, options.contents)
     const result = decideRun(world, options.settings)
     const { number } = incarnationOf(world)
     if (result.create !== undefined && number > 0 && !(await isStillCurrent(run, number, context))) return {}

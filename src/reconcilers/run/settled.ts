@@ -12,6 +12,8 @@ import { jobEnd, mainState, terminatedState } from './pod-state.ts'
 const logBytes = 64 * 1024
 /** Pause before another try to keep the logs, while the pod is there, in milliseconds. */
 const logsAgainMillis = 15_000
+/** Whoever cancels a run does not wait longer for its log, in milliseconds: its node may not answer. */
+const hurryMillis = 3000
 
 /** What is left to do for a settled Run: end what still runs for it, and keep the end of its log. */
 export async function afterSettlement(
@@ -29,6 +31,25 @@ export async function afterSettlement(
   const logs = await keepLogs(pod, context, contents)
   if (logs === undefined) return { delete: unwanted, after: logsAgainMillis }
   return { delete: unwanted, status: { ...(run.status as RunStatus), logs } }
+}
+
+/**
+ * The pod of a cancelled run goes as soon as its command has ended, and its log with it. So that is kept before the pod
+ * is told to end, and once more when it has ended, if it is still there then.
+ */
+export async function withLogs(
+  run: DeepReadonly<Run>,
+  result: ReconcileResult<RunStatus>,
+  context: ReconcileContext,
+  contents: ContentStore,
+): Promise<ReconcileResult<RunStatus>> {
+  const { status, delete: unwanted = [] } = result
+  const isGoing = unwanted.length > 0
+  const pod = isGoing || status?.settledAt !== undefined ? recordedPod(run, context) : undefined
+  if (status === undefined || pod === undefined || !hasLogs(pod, isGoing)) return result
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(hurryMillis)])
+  const logs = await keepLogs(pod, { ...context, signal }, contents)
+  return logs === undefined ? result : { ...result, status: { ...status, logs } }
 }
 
 function recordedPod(run: DeepReadonly<Run>, { read }: ReconcileContext): DeepReadonly<Pod> | undefined {

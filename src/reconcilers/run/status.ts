@@ -29,6 +29,7 @@ export function underWay(
     message: spoken(outcome),
     ...(startedAt !== undefined && { startedAt }),
     ...(before?.cancelledAt !== undefined && { cancelledAt: before.cancelledAt }),
+    ...(before?.logs !== undefined && { logs: before.logs }),
     conditions: conditions({ run, now }, { status: 'Unknown', reason, message }, started),
   }
   return { status, events: eventsOf(before, status) }
@@ -59,6 +60,7 @@ export function settle(
     ...(output !== undefined && { output }),
     ...(startedAt !== undefined && { startedAt }),
     ...(run.status?.cancelledAt !== undefined && { cancelledAt: run.status.cancelledAt }),
+    ...(run.status?.logs !== undefined && { logs: run.status.logs }),
     settledAt,
     duration: formatSpan(run.metadata.creationTimestamp ?? settledAt, settledAt),
     conditions: conditions(

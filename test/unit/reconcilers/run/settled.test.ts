@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { RunStatus } from '../../../../src/api/run.ts'
-import type { Job, Pod } from '../../../../src/kube/core-types.ts'
+import { type Job, jobType, type Pod } from '../../../../src/kube/core-types.ts'
 import { digestBytes } from '../../../../src/lib/digest.ts'
+import { refOf } from '../../../../src/lib/object.ts'
 import { controllerOf } from '../../../../src/lib/owner-references.ts'
 import { deepFreeze } from '../../../../src/lib/readonly.ts'
-import { afterSettlement } from '../../../../src/reconcilers/run/settled.ts'
+import { afterSettlement, withLogs } from '../../../../src/reconcilers/run/settled.ts'
 import type { ContentStore } from '../../../../src/runtime/content-store.ts'
 import type { ReconcileContext } from '../../../../src/runtime/controller.ts'
 import { silentLogger } from '../../../../src/runtime/log.ts'
+import type { ReconcileResult } from '../../../../src/runtime/result.ts'
 import { aRun, createdAt, inlineContent } from '../../../kit/builders.ts'
 import { aJob, anEndedJob, aPod, exited, started, waitingFor } from '../../../kit/pods.ts'
 
@@ -23,17 +25,27 @@ const log = 'a line that the command wrote\n'
 /** The pass of a settled run in a world of these Jobs and pods, whose nodes answer with this log. */
 function pass(
   phase: 'Succeeded' | 'Failed',
-  { jobs = [aJob()], pods = [], logs = async () => log }: { jobs?: Job[]; pods?: Pod[]; logs?: () => Promise<string> },
+  { jobs = [aJob()], pods = [], logs = async () => log }: World,
   status: RunStatus = {},
 ) {
   const run = aRun({ status: { phase, settledAt: createdAt, incarnation, ...status } })
+  return afterSettlement(deepFreeze(run), world({ jobs, pods, logs }), memory)
+}
+
+interface World {
+  readonly jobs?: Job[]
+  readonly pods?: Pod[]
+  readonly logs?: () => Promise<string>
+}
+
+function world({ jobs = [aJob()], pods = [], logs = async () => log }: World): ReconcileContext {
   const read = {
     get: (_: unknown, key: string) => pods.find(({ metadata }) => key === `default/${metadata.name}`),
     byOwner: (_: unknown, uid: string) => [...jobs, ...pods].filter((one) => controllerOf(one)?.uid === uid),
   }
   const live = { logs }
   const context = { read, live, log: silentLogger, now: new Date(createdAt), signal: new AbortController().signal }
-  return afterSettlement(deepFreeze(run), context as unknown as ReconcileContext, memory)
+  return context as unknown as ReconcileContext
 }
 
 const memory: ContentStore = {
@@ -72,6 +84,31 @@ describe('the log of a settled run', () => {
     const planned = await pass('Failed', { pods: [running] })
     expect(planned.status?.logs).toEqual(kept)
     expect(planned.delete).toMatchObject([{ kind: 'Job', uid: 'uid-of-job' }])
+  })
+})
+
+describe('the log of a run that is cancelled', () => {
+  const status: RunStatus = { phase: 'Running', reason: 'Cancelling', incarnation }
+  const settled: RunStatus = { ...status, phase: 'Cancelled', settledAt: createdAt }
+  const told = { status, delete: [refOf({ ...jobType, metadata: aJob().metadata })] }
+  const keep = (result: ReconcileResult<RunStatus>, given: World) =>
+    withLogs(deepFreeze(aRun({ status })), result, world(given), memory)
+
+  it('is kept before its pod is told to end, and once more when it has', async () => {
+    expect(await keep(told, { pods: [running] })).toEqual({ ...told, status: { ...status, logs: kept } })
+    expect((await keep({ status: settled }, { pods: [ended] })).status).toEqual({ ...settled, logs: kept })
+  })
+
+  it('is not asked for while it ends, nor where nothing has run', async () => {
+    const logs = () => Promise.reject(new Error('nobody asks'))
+    expect(await keep({ status, delete: [] }, { pods: [running], logs })).toEqual({ status, delete: [] })
+    expect(await keep(told, { pods: [stuck], logs })).toBe(told)
+  })
+
+  it('stays as it was where the pod is gone, and keeps nobody from ending', async () => {
+    expect(await keep({ status: { ...settled, logs: kept } }, {})).toEqual({ status: { ...settled, logs: kept } })
+    const logs = () => Promise.reject(new Error('the node does not answer'))
+    expect(await keep(told, { pods: [running], logs })).toBe(told)
   })
 })
 
