@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { AutomationFiringSpec } from '../../src/api/automation-firing.ts'
 import { apiVersion } from '../../src/api/kind.ts'
+import { shareCluster } from '../kit/cluster-turn.ts'
 import { clusterCommand, nodeCluster, requireNode } from '../kit/node-cluster.ts'
 import { agentStep, graph, shellAgent, surroundings } from './manifests.ts'
 import { parseTables } from './tables.ts'
@@ -11,6 +12,7 @@ import { Workspace } from './workspace.ts'
 const result = '/graphwright/output/result'
 const greeting = shellAgent('work', `echo hello > ${result}`)
 
+shareCluster()
 beforeEach(requireNode)
 
 describe.concurrent('a graph that names what is not there', () => {

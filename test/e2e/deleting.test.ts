@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { shareCluster } from '../kit/cluster-turn.ts'
 import { eventually } from '../kit/eventually.ts'
 import { requireNode } from '../kit/node-cluster.ts'
 import { agentStep, graph, shellAgent, surroundings } from './manifests.ts'
 import { gated, Workspace } from './workspace.ts'
 
+shareCluster()
 beforeEach(requireNode)
 
 describe.concurrent('deleting', () => {

@@ -3,6 +3,7 @@ import type { AgentSpec } from '../../src/api/agent.ts'
 import type { AutomationFiring } from '../../src/api/automation-firing.ts'
 import type { EnvironmentSpec } from '../../src/api/environment.ts'
 import { digestBytes } from '../../src/lib/digest.ts'
+import { shareCluster } from '../kit/cluster-turn.ts'
 import { eventually } from '../kit/eventually.ts'
 import { requireNode } from '../kit/node-cluster.ts'
 import { agentStep, type Edge, graph, type Node, shellAgent, surroundings } from './manifests.ts'
@@ -11,6 +12,7 @@ import { Workspace } from './workspace.ts'
 
 const result = '/graphwright/output/result'
 
+shareCluster()
 beforeEach(requireNode)
 
 /** A step `work` that goes wrong, and what `kubectl get firing` and the message say of it. */

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { apiVersion } from '../../src/api/kind.ts'
 import { runnerEnv } from '../../src/api/run-api.ts'
 import { type Job, podType, serviceType } from '../../src/kube/core-types.ts'
-import { clusterCommand, observer, requireNode } from '../kit/node-cluster.ts'
+import { shareCluster } from '../kit/cluster-turn.ts'
+import { observer, requireNode } from '../kit/node-cluster.ts'
 import { agentStep, graph, samplesImage, shellAgent, surroundings } from './manifests.ts'
 import { gated, Workspace } from './workspace.ts'
 
@@ -21,6 +22,7 @@ interface Report {
   readonly inputWritable: boolean
 }
 
+shareCluster()
 beforeEach(requireNode)
 
 describe.concurrent('the pod of an agent', () => {
@@ -94,29 +96,6 @@ describe.concurrent('the pod of an agent', () => {
     expect((await workspace.run('work')).status?.result).toBeUndefined()
     await workspace.release(pod)
     expect((await workspace.settled(firing)).status).toMatchObject({ phase: 'Succeeded', output: { inline: 'mine\n' } })
-  })
-})
-
-describe('a cluster that stops enforcing NetworkPolicies', () => {
-  afterEach(async () => {
-    await clusterCommand('firewall', 'start')
-  })
-
-  test('ends runs NetworkNotIsolated before the command starts, and runs them again when it is repaired', async () => {
-    const workspace = await Workspace.create('firewall')
-    await workspace.apply(...surroundings(), shellAgent('work', 'echo ran'), graph('flow', [agentStep('work')]))
-    await workspace.applied('flow')
-    await clusterCommand('firewall', 'stop')
-    const refused = await workspace.settled(await workspace.fire('flow'))
-    expect(refused.status).toMatchObject({ phase: 'Failed', step: 'work', reason: 'NetworkNotIsolated' })
-    expect(refused.status?.message).toMatch(/network plugin.*network: open/)
-    const run = await workspace.run('work')
-    expect(run.status).toMatchObject({ phase: 'Failed', cause: 'Refused', reason: 'NetworkNotIsolated' })
-    expect(run.status?.startedAt).toBeUndefined()
-
-    await clusterCommand('firewall', 'start')
-    expect((await workspace.settled(await workspace.fire('flow'))).status?.phase).toBe('Succeeded')
-    expect(await workspace.lint()).toEqual([])
   })
 })
 

@@ -29,15 +29,26 @@ export interface Edge {
   readonly to?: string
 }
 
-/** A graph that is applied without review and fired by hand: its nodes one after the other, with what else is said. */
-export function graph(name: string, nodes: readonly Node[], edges: readonly Edge[] = []): object {
-  const byHand = { id: 'by-hand', kind: 'trigger', trigger: { kind: 'manual' } }
+const byHand: Node = { id: 'by-hand', kind: 'trigger', trigger: { kind: 'manual' } }
+
+/** A trigger by the clock, in UTC. */
+export function scheduled(cron: string): Node {
+  return { id: 'clock', kind: 'trigger', trigger: { kind: 'schedule', cron, timezone: 'UTC' } }
+}
+
+/** A graph that is applied without review: its nodes one after the other, with what else is said. */
+export function graph(
+  name: string,
+  nodes: readonly Node[],
+  edges: readonly Edge[] = [],
+  trigger: Node = byHand,
+): object {
   const sequence = nodes.slice(1).map(({ id }, index) => ({ kind: 'then', from: nodes[index]?.id, to: id }))
   const document = {
     environment: 'work',
     serviceAccountName: 'worker',
-    nodes: [byHand, ...nodes],
-    edges: [{ kind: 'starts', from: 'by-hand', to: nodes[0]?.id }, ...sequence, ...edges],
+    nodes: [trigger, ...nodes],
+    edges: [{ kind: 'starts', from: trigger.id, to: nodes[0]?.id }, ...sequence, ...edges],
   }
   return { apiVersion, kind: 'AutomationGraph', metadata: { name }, spec: { ...document, applyPolicy: 'Automatic' } }
 }

@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { labels } from '../../src/api/labels.ts'
+import { haveClusterAlone } from '../kit/cluster-turn.ts'
 import { eventually } from '../kit/eventually.ts'
-import { clusterFolder, requireNode } from '../kit/node-cluster.ts'
+import { componentPid, requireNode } from '../kit/node-cluster.ts'
 import { agentStep, graph, shellAgent, surroundings } from './manifests.ts'
 import { gated, Workspace } from './workspace.ts'
 
 let stopped: number | undefined
 
+haveClusterAlone()
 beforeEach(requireNode)
 afterEach(resumeControllers)
 
@@ -36,10 +36,7 @@ test('the next step starts when a result is recorded, and not when Kubernetes ha
 
 /** Stops the controller manager in the middle of what it does. */
 function stopControllers(): void {
-  // The file names the process and when it started.
-  const [pid] = readFileSync(join(clusterFolder(), 'run/kube-controller-manager.pid'), 'utf8').split(' ')
-  stopped = Number.parseInt(pid ?? '', 10)
-  if (!(stopped > 1)) throw new Error('the controller manager does not run')
+  stopped = componentPid('kube-controller-manager')
   process.kill(stopped, 'SIGSTOP')
 }
 

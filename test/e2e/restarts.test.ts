@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { operatorNamespace } from '../../hack/operator.ts'
 import { digestBytes } from '../../src/lib/digest.ts'
-import { eventually } from '../kit/eventually.ts'
-import { kubectl, requireNode } from '../kit/node-cluster.ts'
+import { haveClusterAlone } from '../kit/cluster-turn.ts'
+import { requireNode } from '../kit/node-cluster.ts'
 import { agentStep, type Edge, graph, type Node, shellAgent, surroundings } from './manifests.ts'
+import { operator } from './outside-managers.ts'
 import { gated, Workspace } from './workspace.ts'
 
 const result = '/graphwright/output/result'
 
+haveClusterAlone()
 beforeEach(requireNode)
 
 describe('a run outlives the gateway', () => {
@@ -58,55 +59,6 @@ test('a run outlives the manager: one Session and one Job for each step, and the
   await isDoneOnce(workspace, ['after', 'work'])
 })
 
-describe.concurrent('a pod that is deleted after its command had started', () => {
-  test('[A-508] is not run again where that might do something twice: nobody knows, and nothing goes on', async () => {
-    const workspace = await prepared(
-      [shellAgent('work', gated('true')), shellAgent('after', 'true')],
-      [agentStep('work'), agentStep('after')],
-    )
-    const firing = await workspace.fire('flow')
-    const pod = await workspace.running('work')
-    await workspace.kubectl('delete', 'pod', pod.metadata.name, '--wait=false')
-    const { status } = await workspace.firingIn(firing, 'Waiting', 'OutcomeUnknown')
-    expect(status?.message).toMatch(/^Step work waits: The pod was deleted.*look at what it did.*repeatSafe/)
-    expect(status?.steps?.work).toMatchObject({ kind: 'running', reason: 'outcome_unknown' })
-    expect(status?.result).toBeUndefined()
-    expect((await workspace.run('work')).status).toMatchObject({ phase: 'Indeterminate', reason: 'PodDeleted' })
-    await workspace.kubectl('wait', 'pod', pod.metadata.name, '--for=delete', '--timeout=60s')
-    expect(await workspace.jobs()).toHaveLength(1)
-    expect(await workspace.sessions()).toHaveLength(1)
-    expect(await workspace.lint()).toEqual([])
-  })
-
-  test('[A-513] gets a successor in the same Run where the agent is repeat-safe', async () => {
-    const workspace = await prepared(
-      [shellAgent('work', gated(`echo done > ${result}`), { repeatSafe: true })],
-      [agentStep('work')],
-    )
-    const firing = await workspace.fire('flow')
-    const first = await workspace.running('work')
-    const { metadata } = await workspace.run('work')
-    await workspace.kubectl('delete', 'pod', first.metadata.name, '--wait=false')
-    const second = await eventually(
-      async () => {
-        const pod = await workspace.running('work')
-        return pod.metadata.uid !== first.metadata.uid && pod
-      },
-      { timeout: 60_000, interval: 200 },
-    )
-    await workspace.release(second)
-    expect((await workspace.settled(firing)).status).toMatchObject({ phase: 'Succeeded', output: { inline: 'done\n' } })
-    const run = await workspace.run('work')
-    expect(run.metadata.uid).toBe(metadata.uid)
-    expect(run.status).toMatchObject({
-      incarnation: { number: 1, podUID: second.metadata.uid },
-      result: { incarnation: 1 },
-    })
-    expect(await workspace.sessions()).toHaveLength(1)
-    expect(await workspace.lint()).toEqual([])
-  })
-})
-
 async function prepared(
   agents: readonly object[],
   nodes: readonly Node[],
@@ -116,11 +68,6 @@ async function prepared(
   await workspace.apply(...surroundings(), ...agents, graph('flow', nodes, edges))
   await workspace.applied('flow')
   return workspace
-}
-
-/** kubectl in the operator's namespace. */
-function operator(...args: readonly string[]): Promise<string> {
-  return kubectl(['-n', operatorNamespace, ...args])
 }
 
 function podOf(component: string): string {

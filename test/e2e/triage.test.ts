@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { AutomationFiring } from '../../src/api/automation-firing.ts'
 import { labels } from '../../src/api/labels.ts'
 import { version } from '../../src/lib/version.ts'
+import { shareCluster } from '../kit/cluster-turn.ts'
 import { eventually } from '../kit/eventually.ts'
 import { requireNode, runTool } from '../kit/node-cluster.ts'
 import { parseTables } from './tables.ts'
@@ -18,6 +19,7 @@ interface Receipt {
   readonly output: { readonly inline: string }
 }
 
+shareCluster()
 beforeEach(requireNode)
 
 /** One story: each test goes on where the one before ended. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
+import { type Automation, automation } from '../../src/api/automation.ts'
 import { type AutomationFiring, automationFiring } from '../../src/api/automation-firing.ts'
 import { kinds } from '../../src/api/kinds.ts'
 import { labels } from '../../src/api/labels.ts'
@@ -7,6 +8,7 @@ import { type Run, run as runType } from '../../src/api/run.ts'
 import { type Session, session as sessionType } from '../../src/api/session.ts'
 import { type Job, jobType, type Pod, podType } from '../../src/kube/core-types.ts'
 import type { KubeObject, ResourceType } from '../../src/lib/object.ts'
+import { compareText } from '../../src/lib/text.ts'
 import { isSettledFiring } from '../../src/reconcilers/automation-firing/phase.ts'
 import { workspaceLabels } from '../kit/cluster-context.ts'
 import { eventually } from '../kit/eventually.ts'
@@ -71,6 +73,17 @@ export class Workspace {
   async fire(automation: string, ...args: readonly string[]): Promise<string> {
     const { firing } = await this.ask<{ firing: string }>('run', automation, ...args)
     return firing
+  }
+
+  automation(name: string): Promise<Automation> {
+    return observer().get(automation, { name, namespace: this.namespace })
+  }
+
+  /** All firings, the oldest first. */
+  async firings(): Promise<AutomationFiring[]> {
+    const found = await this.list(automationFiring)
+    const since = ({ spec, metadata }: AutomationFiring) => spec.occurrence ?? metadata.creationTimestamp ?? ''
+    return found.toSorted((a, b) => compareText(since(a), since(b)))
   }
 
   firing(name: string): Promise<AutomationFiring> {
@@ -139,6 +152,17 @@ export class Workspace {
         const run = await this.run(step)
         if (found !== undefined && run.status?.incarnation?.podUID === found.metadata.uid) return found
         throw new Error(`step ${step} does not run: ${JSON.stringify(pods.map(({ status }) => status))}`)
+      },
+      { timeout: 60_000, interval: pause },
+    )
+  }
+
+  /** Waits until the command of a step runs in another pod than this one. */
+  runningAfter(step: string, before: Pod): Promise<Pod> {
+    return eventually(
+      async () => {
+        const pod = await this.running(step)
+        return pod.metadata.uid !== before.metadata.uid && pod
       },
       { timeout: 60_000, interval: pause },
     )

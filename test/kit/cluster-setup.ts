@@ -13,11 +13,12 @@ import {
 } from '../../hack/operator.ts'
 import { workspaceLabels } from './cluster-context.ts'
 
-const name = 'e2e'
+const name = process.env.GRAPHWRIGHT_E2E_CLUSTER ?? 'e2e'
 
 /**
  * Brings up a cluster for the whole run and installs the operator of this checkout. Where the machine cannot have one,
- * every test is reported as skipped. `GRAPHWRIGHT_KEEP_CLUSTER=1` leaves it for the next run and for a look around.
+ * every test is reported as skipped. `GRAPHWRIGHT_KEEP_CLUSTER=1` leaves it for the next run and for a look around,
+ * `GRAPHWRIGHT_E2E_CLUSTER` gives it another name than `e2e`.
  */
 export function setup(project: TestProject): (() => void) | undefined {
   const unavailable = obstacle()

@@ -14,13 +14,15 @@ export interface ToldWrite {
   readonly name: string
 }
 
-/** Where a manager is to die: the number counts the writes of its process. */
+/** Where a manager is to die: at the write of that number, counted by its process, or at the first of that sort. */
 export interface Doom {
-  readonly at: number
+  readonly at: number | `${Write['verb']} ${string}`
   readonly moment: 'before' | 'after'
 }
 
 export interface ManagerSettings {
+  /** Command line before the manager's own: a program that becomes it, as env(1) does. */
+  readonly wrapper?: readonly string[]
   readonly args: readonly string[]
   readonly env: NodeJS.ProcessEnv
   /** Path of what is started; default this very release. */
@@ -45,9 +47,10 @@ class Life {
   readonly #child: ChildProcess
   #output = ''
 
-  constructor({ args, env, entry = thisManager }: ManagerSettings, doom: Doom | undefined) {
+  constructor({ args, env, entry = thisManager, wrapper = [] }: ManagerSettings, doom: Doom | undefined) {
     const crash = doom === undefined ? {} : { CRASH_AT: String(doom.at), CRASH_MOMENT: doom.moment }
-    this.#child = spawn(process.execPath, [entry, ...args], {
+    const [program = process.execPath, ...words] = [...wrapper, process.execPath, entry, ...args]
+    this.#child = spawn(program, words, {
       env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env, ...crash },
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     })

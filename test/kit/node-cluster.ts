@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { inject, type TestContext } from 'vitest'
 import { kinds } from '../../src/api/kinds.ts'
@@ -23,8 +24,17 @@ export function nodeCluster(): NodeCluster {
 }
 
 /** Folder in which the cluster keeps its state. */
-export function clusterFolder(): string {
+function clusterFolder(): string {
   return dirname(nodeCluster().kubeconfig)
+}
+
+/** Process id of a component of the cluster: `kubelet`. */
+export function componentPid(component: string): number {
+  // The file names the process and when it started.
+  const [pid = ''] = readFileSync(join(clusterFolder(), `run/${component}.pid`), 'utf8').split(' ')
+  const found = Number.parseInt(pid, 10)
+  if (!(found > 1)) throw new Error(`${component} does not run`)
+  return found
 }
 
 let client: KubeClient | undefined
