@@ -7,6 +7,7 @@ import { measureFootprint } from './footprint.ts'
 import { measureJobStart } from './job-start.ts'
 import { measurePlanning } from './planning.ts'
 import { measurePodLess } from './pod-less.ts'
+import { measureScale } from './scale.ts'
 import { measureTriage } from './triage.ts'
 import { Workbench } from './workbench.ts'
 
@@ -20,6 +21,7 @@ const cluster = 'bench'
 /** Sections with a control plane of their own, in which no pod runs. First, so that the node does not run beside them. */
 const planeSections: Readonly<Record<string, () => Promise<Figure[]>>> = {
   due: () => measureDue(1000, 3),
+  scale: () => measureScale(10_000, 100),
 }
 
 /** Sections on the cluster. */

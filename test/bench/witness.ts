@@ -43,6 +43,12 @@ export class Witness<T extends KubeObject> {
     return witness
   }
 
+  /** The first state of each object, in the order of their arrival. */
+  firstSightings(): Sighting<T>[] {
+    const byUid = Map.groupBy(this.#seen, ({ object }) => object.metadata.uid)
+    return [...byUid.values()].flatMap(([first]) => first ?? [])
+  }
+
   /** The first state that is as asked for, of those seen already or of those to come. Throws after two minutes. */
   first(is: (object: DeepReadonly<T>) => boolean): Promise<Sighting<T>> {
     const found = this.#seen.find(({ object }) => is(object))
