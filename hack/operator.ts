@@ -52,16 +52,21 @@ export function buildImages(): void {
 /** Builds the images of the operator and of the sample agents and loads them into the cluster. */
 export function loadImages(name: string): void {
   buildImages()
-  for (const image of images) run(clusterTool, ['image', 'load', '--name', name, image])
+  for (const image of images) loadImage(name, image)
+}
+
+/** Loads an archive of an image into the cluster; nothing is done where it is there. */
+export function loadImage(name: string, archive: string): void {
+  run(clusterTool, ['image', 'load', '--name', name, archive])
 }
 
 /** What {@link buildImages} makes. */
-export const images = ['.cache/images/graphwright.tar', '.cache/images/samples.tar']
+export const images = ['.cache/images/graphwright.tar', '.cache/images/samples.tar'] as const
 
 /** Installs the chart, or upgrades to it, and waits until manager and gateway are ready. */
 export function installOperator(name: string): void {
   const build = createHash('sha256')
-    .update(readFileSync(join(root, images[0] ?? '')))
+    .update(readFileSync(join(root, images[0])))
     .digest('hex')
     .slice(0, 16)
   const values = {

@@ -97,7 +97,14 @@ async function upForeign(target: ForeignTarget, event: string | undefined): Prom
   makeNamespace(access, sampleNamespace)
   if (pullSecret !== undefined) copyPullSecret(access, pullSecret, cluster)
   install(story, { image, pullSecret, storageClass })
-  const again = `make demo CONTEXT=${target.context} IMAGE=${imageText(image)}`
+  const settings = {
+    CONTEXT: target.context,
+    IMAGE: imageText(image),
+    PULL_SECRET: pullSecret,
+    STORAGE_CLASS: storageClass,
+  }
+  const given = Object.entries(settings).filter(([, value]) => value !== undefined)
+  const again = `make demo ${given.map((pair) => pair.join('=')).join(' ')}`
   tell(story, { again, end: `make demo-down CONTEXT=${target.context}` }, started)
 }
 
