@@ -26,7 +26,7 @@ await build({
   outExtension: { '.js': '.cjs' },
   bundle: true,
   platform: 'node',
-  target: 'node24',
+  target: 'node24.6',
   format: 'cjs',
   legalComments: 'none',
   logLevel: 'warning',

@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { oldestNode, whyNodeIsTooOld } from '../../../src/cli/node-version.ts'
 
-it('names the Node that is too old, and the one that is needed', () => {
-  expect(whyNodeIsTooOld('20.20.2', '/usr/bin/node')).toMatch(/Node 24 or newer, and \/usr\/bin\/node is 20\.20\.2/)
-  expect(whyNodeIsTooOld('24.0.0', '/usr/bin/node')).toBeUndefined()
-  expect(whyNodeIsTooOld('100.0.0', '/usr/bin/node')).toBeUndefined()
+it.each(['8.17.0', '20.20.2', '24.5.0'])('Node %s is too old: says which it is, and which is needed', (version) => {
+  const why = whyNodeIsTooOld(version, '/usr/bin/node')
+  expect(why).toContain(`Node ${oldestNode} or newer, and /usr/bin/node is ${version}`)
+})
+
+it.each([oldestNode, '24.6.1', '24.21.0', '25.0.0', '100.0.0'])('Node %s is new enough', (version) => {
+  expect(whyNodeIsTooOld(version, '/usr/bin/node')).toBeUndefined()
 })
 
 it('needs what package.json says', () => {
