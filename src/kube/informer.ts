@@ -26,7 +26,7 @@ export class Informer<T extends KubeObject> {
   readonly #options: InformerOptions<T>
   readonly #timing: WatchTiming
   readonly #handlers: ((change: Change<T>) => void)[] = []
-  readonly #standingHandlers: (() => void)[] = []
+  readonly #stateHandlers: (() => void)[] = []
   #lastActivity = Number.NEGATIVE_INFINITY
   #observedVersion = 0n
   #problem: string | undefined
@@ -75,8 +75,8 @@ export class Informer<T extends KubeObject> {
   }
 
   /** Called when the first list is in, and whenever {@link refusal} changes. To be added before {@link start}. */
-  onStanding(handler: () => void): void {
-    this.#standingHandlers.push(handler)
+  onStateChange(handler: () => void): void {
+    this.#stateHandlers.push(handler)
   }
 
   /** Handlers run inside the reading loop: they note a key and return. To be added before {@link start}. */
@@ -115,7 +115,7 @@ export class Informer<T extends KubeObject> {
         this.#observedVersion = BigInt(version)
         const isFirst = !this.store.hasSynced
         this.#tell(this.store.replace(items))
-        if (isFirst) this.#tellStanding()
+        if (isFirst) this.#tellState()
       },
       put: (object) => this.#tell(this.store.put(object)),
       remove: (object) => this.#tell(this.store.remove(object)),
@@ -147,11 +147,11 @@ export class Informer<T extends KubeObject> {
   #refuse(refusal: string | undefined): void {
     const before = this.#refusal
     this.#refusal = refusal
-    if (before !== refusal) this.#tellStanding()
+    if (before !== refusal) this.#tellState()
   }
 
-  #tellStanding(): void {
-    for (const handler of this.#standingHandlers) handler()
+  #tellState(): void {
+    for (const handler of this.#stateHandlers) handler()
   }
 
   #tell(changes: readonly Change<T>[]): void {

@@ -5,7 +5,7 @@ export interface Watched {
   readonly type: ResourceType<KubeObject>
   readonly store: { readonly hasSynced: boolean }
   readonly refusal: string | undefined
-  onStanding(handler: () => void): void
+  onStateChange(handler: () => void): void
 }
 
 /** Told of a namespace when it can be served, with `undefined`, and with the reason when it cannot. */
@@ -33,7 +33,7 @@ export class ServedNamespaces {
     if (present !== undefined) present.push(informer)
     else this.#watched.set(namespace, [informer])
     if (present === undefined) this.#settled.set(namespace, Promise.withResolvers())
-    informer.onStanding(() => this.#review(namespace))
+    informer.onStateChange(() => this.#review(namespace))
   }
 
   /** True for a namespace that is served, and where no namespaces were given. */

@@ -3,10 +3,10 @@ import type { EventRecorder } from '../kube/events.ts'
 import type { WatchTiming } from '../kube/pacing.ts'
 import type { KubeObject, ObjectRef, Resource, ResourceType } from '../lib/object.ts'
 import { Applied } from './applied.ts'
-import { Breath } from './breath.ts'
 import { type CacheOptions, Caches } from './caches.ts'
 import type { Clock } from './clock.ts'
 import type { ControllerSpec, StatusBase } from './controller.ts'
+import { EventLoopYield } from './event-loop-yield.ts'
 import type { Leadership } from './leadership.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -92,7 +92,7 @@ export class Manager {
       clock,
       log,
       metrics,
-      breath: new Breath(),
+      eventLoopYield: new EventLoopYield(),
       record: (event) => record(events, event),
       rush: new Rush(clock),
     }

@@ -15,7 +15,7 @@ export interface Wakeable {
 }
 
 /** Who is woken. */
-export interface Sleeper {
+export interface Subscriber {
   /** False while nobody is to be woken: which keys a change concerns is not even asked then. */
   readonly isAwake: () => boolean
   readonly wake: (key: ObjectKey, priority: Priority) => void
@@ -24,7 +24,7 @@ export interface Sleeper {
 }
 
 /** Declares the kinds of a controller and wakes each key that a change of one of them concerns. */
-export function subscribe(spec: Wakeable, caches: Caches, log: Logger, { isAwake, wake, isNews }: Sleeper): void {
+export function subscribe(spec: Wakeable, caches: Caches, log: Logger, { isAwake, wake, isNews }: Subscriber): void {
   for (const type of [spec.for, ...(spec.reads ?? [])]) caches.declare(type)
   caches.onChange(spec.for, (change) => {
     if (isAwake() && isNews(change)) wake(change.key, priorityOf(change))

@@ -4,20 +4,20 @@ import { isNotFound } from '../kube/error.ts'
 import { type KubeObject, keyOf, type ObjectKey, type ObjectRef, type Resource } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Applied } from './applied.ts'
-import type { Breath } from './breath.ts'
 import type { Caches } from './caches.ts'
 import type { Clock } from './clock.ts'
 import type { ControllerSpec, StatusBase } from './controller.ts'
 import { Echoes } from './echoes.ts'
+import type { EventLoopYield } from './event-loop-yield.ts'
 import { Executor } from './executor.ts'
 import { FailedPasses } from './failed-pass.ts'
+import { Freshness } from './freshness.ts'
 import type { Logger } from './log.ts'
 import type { Metrics, ReconcileOutcome } from './metrics.ts'
 import { OwnWrites } from './own-writes.ts'
 import { WorkQueue } from './queue.ts'
 import type { EventInput } from './result.ts'
 import type { Rush } from './rush.ts'
-import { Sight } from './sight.ts'
 import { subscribe } from './wake.ts'
 import { type World, worldOf } from './world.ts'
 import type { Writer } from './writer.ts'
@@ -31,7 +31,7 @@ export interface WorkerOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
-  readonly breath: Breath
+  readonly eventLoopYield: EventLoopYield
   readonly record: (event: EventInput & { readonly regarding: ObjectRef }) => void
   readonly rush: Rush
 }
@@ -41,7 +41,7 @@ type Target = Resource<unknown, StatusBase>
 export type AnyController = ControllerSpec<Target, StatusBase>
 
 const ownWritePollMillis = 100
-const blindPollMillis = 1000
+const stalePollMillis = 1000
 const defaultConcurrency = 4
 
 /** Runs one controller: takes keys from its queue and brings their objects where the reconciler wants them. */
@@ -53,7 +53,7 @@ export class Worker {
   readonly #world: World
   readonly #echoes = new Echoes()
   readonly #failed: FailedPasses
-  readonly #sight: Sight
+  readonly #freshness: Freshness
   readonly #abort = new AbortController()
   #isRunning = false
 
@@ -65,7 +65,7 @@ export class Worker {
     this.#queue = new WorkQueue({ clock, observer: metrics.queue(spec.name), rush })
     this.#ownWrites = new OwnWrites(options.clock)
     this.#world = worldOf(options.client, options.caches)
-    this.#sight = new Sight(spec, options.caches, options.log)
+    this.#freshness = new Freshness(spec, options.caches, options.log)
     this.#failed = new FailedPasses({ spec, queue: this.#queue, echoes: this.#echoes, clock, metrics, record })
   }
 
@@ -109,7 +109,7 @@ export class Worker {
     for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
       await this.#work(key)
       this.#queue.done(key)
-      await this.#options.breath.take()
+      await this.#options.eventLoopYield.ifDue()
     }
   }
 
@@ -126,8 +126,8 @@ export class Worker {
       this.#queue.forget(key)
       return
     }
-    if (!this.#sight.isClear(object.metadata.namespace)) {
-      this.#queue.postpone(key, blindPollMillis)
+    if (!this.#freshness.isFresh(object.metadata.namespace)) {
+      this.#queue.postpone(key, stalePollMillis)
       return
     }
     if (!this.#mayPass(key)) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ServedNamespaces, type Watched } from '../../../src/kube/served-namespaces.ts'
 
-/** An informer whose standing is set by hand. */
+/** An informer whose state is set by hand. */
 class Kind implements Watched {
   readonly type
   readonly store = { hasSynced: false }
@@ -12,7 +12,7 @@ class Kind implements Watched {
     this.type = { apiVersion, kind: plural, plural, namespaced: true }
   }
 
-  onStanding(handler: () => void): void {
+  onStateChange(handler: () => void): void {
     this.#handlers.push(handler)
   }
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import { configMapType, secretType, serviceType } from '../../../src/kube/core-types.ts'
 import { Caches } from '../../../src/runtime/caches.ts'
+import { Freshness } from '../../../src/runtime/freshness.ts'
 import type { Logger } from '../../../src/runtime/log.ts'
-import { Sight } from '../../../src/runtime/sight.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { MisbehavingServer, type Reply } from '../../kit/misbehaving-server.ts'
 import { bookmark, clientFor, listOf } from '../kube/support.ts'
@@ -34,25 +34,25 @@ test('a controller does not see what it decides by while a watch that it needs i
   const caches = new Caches({ client, namespaces: ['a', 'b'], silenceMillis: 400 })
   for (const type of [configMapType, secretType, serviceType]) caches.declare(type)
   const watches = [{ type: secretType, keys: () => [] }]
-  const sight = new Sight({ name: 'test', for: configMapType, watches }, caches, log as unknown as Logger)
+  const freshness = new Freshness({ name: 'test', for: configMapType, watches }, caches, log as unknown as Logger)
   void caches.start(stop.signal)
   await caches.synced()
   await eventually(() => open.size === 6)
-  expect([sight.isClear('a'), sight.isClear('b')]).toEqual([true, true])
+  expect([freshness.isFresh('a'), freshness.isFresh('b')]).toEqual([true, true])
 
   const alive = () => {
     for (const [path, stream] of open)
       if (!path.includes('/a/secrets') && !path.includes('services')) stream.event('BOOKMARK', bookmark(2))
   }
   const heartbeat = setInterval(alive, 50)
-  await eventually(() => !sight.isClear('a'))
+  await eventually(() => !freshness.isFresh('a'))
   expect(caches.problemsFor([configMapType, secretType], 'a')).toEqual(['secrets: no sign of life from the watch'])
   // Neither another namespace nor a kind that it does not read is in the way.
-  expect([sight.isClear('a'), sight.isClear('b')]).toEqual([false, true])
+  expect([freshness.isFresh('a'), freshness.isFresh('b')]).toEqual([false, true])
   expect(said).toEqual(['caches may be out of date, nothing is done until they are not'])
 
   open.get('/api/v1/namespaces/a/secrets')?.event('BOOKMARK', bookmark(3))
-  await eventually(() => sight.isClear('a'))
+  await eventually(() => freshness.isFresh('a'))
   expect(said.slice(1)).toEqual(['caches are up to date again, going on'])
   clearInterval(heartbeat)
 })

@@ -4,16 +4,16 @@ import type { Logger } from './log.ts'
 import type { Wakeable } from './wake.ts'
 
 /**
- * Whether a controller sees what it decides by. While one of the caches that it reads shows no sign of life, somebody may
- * have paused, changed or deleted what it is about to act on: then it does nothing, and says so once.
+ * Whether the caches that a controller decides by are up to date. While one of them shows no sign of life, somebody may have
+ * paused, changed or deleted what it is about to act on: then it does nothing, and says so once.
  */
-export class Sight {
+export class Freshness {
   readonly #name: string
   readonly #types: readonly ResourceType<KubeObject>[]
   readonly #caches: Caches
   readonly #log: Logger
-  /** Namespaces of which nothing is seen; the empty one stands for what has none. */
-  readonly #lost = new Set<string>()
+  /** Namespaces in which a cache is stale; the empty one stands for what has none. */
+  readonly #stale = new Set<string>()
 
   constructor(spec: Wakeable, caches: Caches, log: Logger) {
     this.#name = spec.name
@@ -23,18 +23,18 @@ export class Sight {
   }
 
   /** True where a decision about an object of this namespace may be made now. */
-  isClear(namespace: string | undefined): boolean {
+  isFresh(namespace: string | undefined): boolean {
     const problems = this.#caches.problemsFor(this.#types, namespace)
-    const isLost = problems.length > 0
-    if (isLost === this.#lost.has(namespace ?? '')) return !isLost
+    const isStale = problems.length > 0
+    if (isStale === this.#stale.has(namespace ?? '')) return !isStale
     const fields = { controller: this.#name, namespace }
-    if (isLost) {
-      this.#lost.add(namespace ?? '')
+    if (isStale) {
+      this.#stale.add(namespace ?? '')
       this.#log.warn({ ...fields, problems }, 'caches may be out of date, nothing is done until they are not')
     } else {
-      this.#lost.delete(namespace ?? '')
+      this.#stale.delete(namespace ?? '')
       this.#log.info(fields, 'caches are up to date again, going on')
     }
-    return !isLost
+    return !isStale
   }
 }
