@@ -11,7 +11,7 @@ import type { Leadership } from './leadership.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { EventInput, Reader } from './result.ts'
-import { Rush } from './rush.ts'
+import { TimelyWork } from './timely-work.ts'
 import { type AnyController, Worker, type WorkerOptions } from './worker.ts'
 import { type Faults, Writer } from './writer.ts'
 
@@ -94,7 +94,7 @@ export class Manager {
       metrics,
       eventLoopYield: new EventLoopYield(),
       record: (event) => record(events, event),
-      rush: new Rush(clock),
+      timely: new TimelyWork(clock),
     }
   }
 

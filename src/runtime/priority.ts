@@ -2,8 +2,8 @@
 export const priorities = ['timely', 'event', 'list'] as const
 
 /**
- * What woke a key. `timely`: an instant that it was to be worked on at; see `Rush`. `event`: something happened, or it is
- * time to look again. `list`: an initial list brought it.
+ * What woke a key. `timely`: an instant that it was to be worked on at; see `TimelyWork`. `event`: something happened, or
+ * it is time to look again. `list`: an initial list brought it.
  */
 export type Priority = (typeof priorities)[number]
 

@@ -3,7 +3,7 @@ import { type BackOffOptions, backOffMillis, retryBackOff, TokenBucket } from '.
 import type { Clock } from './clock.ts'
 import { Deadlines } from './deadlines.ts'
 import { isHigher, type Priority, priorities } from './priority.ts'
-import type { Rush } from './rush.ts'
+import type { TimelyWork } from './timely-work.ts'
 
 /** Told what happens in a queue; see `metrics.ts`. Durations are in seconds. */
 export interface QueueObserver {
@@ -20,7 +20,7 @@ export interface WorkQueueOptions {
   readonly backOff?: BackOffOptions
   readonly observer?: QueueObserver
   /** Shared by all queues of the process. */
-  readonly rush?: Rush
+  readonly timely?: TimelyWork
 }
 
 /** All keys together may be retried ten times a second after a burst of a hundred. */
@@ -38,7 +38,7 @@ export class WorkQueue {
   readonly #backOff: BackOffOptions
   readonly #observer: QueueObserver | undefined
   readonly #retries: TokenBucket
-  readonly #rush: Rush | undefined
+  readonly #timely: TimelyWork | undefined
   /** Due keys in order of arrival, with the time they became due. */
   readonly #due: Readonly<Record<Priority, Map<ObjectKey, number>>> = {
     timely: new Map(),
@@ -61,8 +61,8 @@ export class WorkQueue {
     this.#backOff = options.backOff ?? retryBackOff
     this.#observer = options.observer
     this.#retries = new TokenBucket(options.clock, retriesPerSecond, retryBurst)
-    this.#rush = options.rush
-    this.#rush?.onEnd(() => this.#serve())
+    this.#timely = options.timely
+    this.#timely?.onRelease(() => this.#serve())
   }
 
   /** Keys that are due and not with a worker. */
@@ -139,7 +139,7 @@ export class WorkQueue {
     const again = this.#dirty.get(key)
     this.#dirty.delete(key)
     if (again !== undefined && !this.#closed) this.#makeDue(key, again)
-    if (taken.priority === 'timely') this.#rush?.leave()
+    if (taken.priority === 'timely') this.#timely?.leave()
     if (this.#closed && this.#processing.size === 0) for (const drained of this.#onDrained.splice(0)) drained()
   }
 
@@ -154,7 +154,7 @@ export class WorkQueue {
     this.#dirty.clear()
     const dropped = this.#due.timely.size
     for (const keys of Object.values(this.#due)) keys.clear()
-    for (let left = dropped; left > 0; left--) this.#rush?.leave()
+    for (let left = dropped; left > 0; left--) this.#timely?.leave()
     this.#observer?.depth(0)
     for (const resolve of this.#idle.splice(0)) resolve(undefined)
     if (this.#processing.size === 0 || signal?.aborted) return
@@ -174,7 +174,7 @@ export class WorkQueue {
     const since = (present && this.#due[present].get(key)) ?? this.#clock.monotonic()
     if (present !== undefined) this.#due[present].delete(key)
     this.#due[priority].set(key, since)
-    if (priority === 'timely') this.#rush?.enter()
+    if (priority === 'timely') this.#timely?.enter()
     this.#serve()
   }
 
@@ -201,7 +201,7 @@ export class WorkQueue {
   /** Which keys are handed out now. */
   #servable(): Priority | undefined {
     if (this.#due.timely.size > 0) return 'timely'
-    if (this.#rush?.isOn === true) return undefined
+    if (this.#timely?.hasPrecedence === true) return undefined
     return priorities.find((priority) => this.#due[priority].size > 0)
   }
 

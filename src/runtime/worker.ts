@@ -17,7 +17,7 @@ import type { Metrics, ReconcileOutcome } from './metrics.ts'
 import { OwnWrites } from './own-writes.ts'
 import { WorkQueue } from './queue.ts'
 import type { EventInput } from './result.ts'
-import type { Rush } from './rush.ts'
+import type { TimelyWork } from './timely-work.ts'
 import { subscribe } from './wake.ts'
 import { type World, worldOf } from './world.ts'
 import type { Writer } from './writer.ts'
@@ -33,7 +33,7 @@ export interface WorkerOptions {
   readonly metrics: Metrics
   readonly eventLoopYield: EventLoopYield
   readonly record: (event: EventInput & { readonly regarding: ObjectRef }) => void
-  readonly rush: Rush
+  readonly timely: TimelyWork
 }
 
 /** Kind of a controller whose status type no longer matters: it was checked where the controller was added. */
@@ -60,9 +60,9 @@ export class Worker {
   constructor(spec: AnyController, options: WorkerOptions) {
     this.spec = spec
     this.#options = options
-    const { clock, metrics, record, rush } = options
+    const { clock, metrics, record, timely } = options
     metrics.controller(spec.name)
-    this.#queue = new WorkQueue({ clock, observer: metrics.queue(spec.name), rush })
+    this.#queue = new WorkQueue({ clock, observer: metrics.queue(spec.name), timely })
     this.#ownWrites = new OwnWrites(options.clock)
     this.#world = worldOf(options.client, options.caches)
     this.#freshness = new Freshness(spec, options.caches, options.log)

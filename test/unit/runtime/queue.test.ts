@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { WorkQueue } from '../../../src/runtime/queue.ts'
-import { Rush } from '../../../src/runtime/rush.ts'
+import { TimelyWork } from '../../../src/runtime/timely-work.ts'
 import { FakeClock } from '../../kit/fake-clock.ts'
 
 /** A queue on a clock that tests move. */
@@ -182,9 +182,9 @@ describe('what is due at its instant', () => {
 
   test('makes every queue wait until the last of it is done', async () => {
     const clock = new FakeClock()
-    const rush = new Rush(clock)
-    const schedules = new WorkQueue({ clock, rush })
-    const firings = new WorkQueue({ clock, rush })
+    const timely = new TimelyWork(clock)
+    const schedules = new WorkQueue({ clock, timely })
+    const firings = new WorkQueue({ clock, timely })
     for (const key of ['a', 'b']) schedules.add(key, 'timely')
     schedules.add('watermark')
     firings.add('firing')
@@ -203,7 +203,7 @@ describe('what is due at its instant', () => {
 
   test('holds nobody up for longer than five seconds, and again the next time', async () => {
     const clock = new FakeClock()
-    const queue = new WorkQueue({ clock, rush: new Rush(clock) })
+    const queue = new WorkQueue({ clock, timely: new TimelyWork(clock) })
     queue.add('slow', 'timely')
     queue.add('other')
     expect(await queue.get()).toBe('slow')
@@ -232,17 +232,17 @@ describe('what is due at its instant', () => {
 
   test('that is dropped by a queue that drains holds nobody up', async () => {
     const clock = new FakeClock()
-    const rush = new Rush(clock)
-    const ending = new WorkQueue({ clock, rush })
+    const timely = new TimelyWork(clock)
+    const ending = new WorkQueue({ clock, timely })
     ending.add('in work', 'timely')
     ending.add('dropped', 'timely')
-    const queue = new WorkQueue({ clock, rush })
+    const queue = new WorkQueue({ clock, timely })
     queue.add('other')
     expect(await ending.get()).toBe('in work')
     void ending.drain()
-    expect(rush.isOn).toBe(true)
+    expect(timely.hasPrecedence).toBe(true)
     ending.done('in work')
-    expect(rush.isOn).toBe(false)
+    expect(timely.hasPrecedence).toBe(false)
     expect(await queue.get()).toBe('other')
   })
 })

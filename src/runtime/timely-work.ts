@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts'
 
 /** Whoever comes late is not to hold up everything else: after this time the rest goes on beside it, milliseconds. */
-const longestRushMillis = 5000
+const longestPrecedenceMillis = 5000
 
 /**
  * What is due at an instant goes before everything else that the process has to do: while such keys are waiting or worked
  * on, no queue hands out another. A thousand schedules due at once are all fired before the first of them is recorded
  * and before the first firing begins, for both can wait and the instant does not.
  */
-export class Rush {
+export class TimelyWork {
   readonly #clock: Pick<Clock, 'after'>
-  readonly #onEnd: (() => void)[] = []
+  readonly #onRelease: (() => void)[] = []
   #keys = 0
   #isTooLong = false
   #cancelTimer: (() => void) | undefined
@@ -20,20 +20,20 @@ export class Rush {
   }
 
   /** True while other keys have to wait. */
-  get isOn(): boolean {
+  get hasPrecedence(): boolean {
     return this.#keys > 0 && !this.#isTooLong
   }
 
   /** Calls `serve` each time that others may go on. */
-  onEnd(serve: () => void): void {
-    this.#onEnd.push(serve)
+  onRelease(serve: () => void): void {
+    this.#onRelease.push(serve)
   }
 
   /** A key has become due at its instant. */
   enter(): void {
     this.#keys += 1
     if (this.#keys > 1) return
-    this.#cancelTimer = this.#clock.after(longestRushMillis, () => {
+    this.#cancelTimer = this.#clock.after(longestPrecedenceMillis, () => {
       this.#isTooLong = true
       this.#release()
     })
@@ -49,6 +49,6 @@ export class Rush {
   }
 
   #release(): void {
-    for (const serve of this.#onEnd) serve()
+    for (const serve of this.#onRelease) serve()
   }
 }
