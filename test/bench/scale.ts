@@ -4,7 +4,7 @@ import { automationFiring } from '../../src/api/automation-firing.ts'
 import { kinds } from '../../src/api/kinds.ts'
 import { Etcd } from '../kit/etcd-client.ts'
 import { eventually } from '../kit/eventually.ts'
-import { type Figure, medianBelow } from './figure.ts'
+import type { Figure } from './figure.ts'
 import { type BenchManager, BenchPlane, type Memory } from './plane.ts'
 import { type DueOptions, makeDue, makeHerd, touchEnvironment } from './scale/herd.ts'
 import { Witness } from './witness.ts'
@@ -30,9 +30,11 @@ export async function measureScale(count: number, due: number): Promise<Figure[]
     await makeHerd(plane, etcd, { namespace, count })
     const before = await stateOf(etcd)
     const starts: number[] = []
+    const peaks: number[] = []
     for (let start = 0; start < restarts; start++) {
       const started = await plane.startManager()
       starts.push(await lookedAtAll(started, count))
+      peaks.push(started.memory().peak)
       await started.stop()
     }
     const manager = await plane.startManager({ throughProxy: true })
@@ -46,7 +48,7 @@ export async function measureScale(count: number, due: number): Promise<Figure[]
     const after = manager.memory()
     const lateness = await measureDue(plane, { namespace, count, due })
     await manager.stop()
-    return figures({ count, due, starts, memory: [settled, after], written, lateness })
+    return figures({ count, due, starts, peaks: [...peaks, after.peak], memory: [settled, after], written, lateness })
   } finally {
     await plane.stop()
   }
@@ -130,27 +132,28 @@ interface Measured {
   readonly count: number
   readonly due: number
   readonly starts: readonly number[]
+  readonly peaks: readonly number[]
   readonly memory: readonly Memory[]
   readonly written: readonly string[]
   readonly lateness: readonly number[]
 }
 
-function figures({ count, due, starts, memory, written, lateness }: Measured): Figure[] {
+function figures({ count, due, starts, peaks, memory, written, lateness }: Measured): Figure[] {
   const herd = `${count} Automations at rest`
   if (written.length > 0) tell(`written although nothing was due:\n${written.slice(0, 20).join('\n')}`)
   return [
-    { title: `${herd}: manager started → all looked at`, unit: 'ms', ours: starts, target: slowestBelow(10_000, 'ms') },
+    { title: `${herd}: manager started → all looked at`, unit: 'ms', ours: starts, target: allBelow(10_000, 'ms') },
     {
       title: `${herd}: memory of the manager (RSS) a minute later`,
       unit: 'MiB',
       ours: memory.map(({ resident }) => resident),
-      target: slowestBelow(400, 'MiB'),
+      target: allBelow(400, 'MiB'),
     },
     {
-      title: `${herd}: the most memory it ever had, relists included`,
+      title: `${herd}: the most memory that each start ever had`,
       unit: 'MiB',
-      ours: [Math.max(...memory.map(({ peak }) => peak))],
-      target: medianBelow(400, 'MiB'),
+      ours: peaks,
+      target: allBelow(400, 'MiB'),
     },
     {
       title: `${herd}: objects written in four starts and a resync`,
@@ -167,7 +170,7 @@ function figures({ count, due, starts, memory, written, lateness }: Measured): F
   ]
 }
 
-function slowestBelow(limit: number, unit: string): NonNullable<Figure['target']> {
+function allBelow(limit: number, unit: string): NonNullable<Figure['target']> {
   return { text: `each < ${limit} ${unit}`, isMet: ({ p99 }) => p99 < limit }
 }
 
