@@ -4,7 +4,7 @@ import type { ObjectRef } from '../lib/object.ts'
 import type { Clock } from './clock.ts'
 import { GuardedClock, type Skew } from './guarded-clock.ts'
 import type { Logger } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics, Sample } from './metrics.ts'
 
 export interface ClockGuardOptions {
   readonly machine: Clock
@@ -15,6 +15,9 @@ export interface ClockGuardOptions {
   readonly regarding: () => ObjectRef | undefined
 }
 
+const offsetHelp = "How far the API server's clock is ahead of this machine's."
+const correctedHelp = "1 while schedules go by the API server's time, because this machine's is too far off."
+
 /** The clock of a manager, which says once when the machine's is too far off, and once when it is right again. */
 export function guardClock({ machine, log, metrics, record, regarding }: ClockGuardOptions): GuardedClock {
   const clock = new GuardedClock(machine, (isCorrecting, skew) => {
@@ -24,8 +27,14 @@ export function guardClock({ machine, log, metrics, record, regarding }: ClockGu
     const about = regarding()
     if (about !== undefined) record(about, isCorrecting ? skewed(skew) : right)
   })
-  metrics.watchClock(clock)
+  metrics.watch('graphwright_clock_offset_seconds', offsetHelp, [], () => offsets(clock.skew))
+  metrics.watch('graphwright_clock_corrected', correctedHelp, [], () => [{ value: clock.isCorrecting ? 1 : 0 }])
   return clock
+}
+
+/** In seconds; nothing before the first answer. */
+function offsets(skew: Skew | undefined): readonly Sample[] {
+  return skew === undefined ? [] : [{ value: (skew.low + skew.high) / 2000 }]
 }
 
 function skewed(skew: Skew) {

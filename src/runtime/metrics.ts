@@ -1,5 +1,4 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { GuardedClock } from './guarded-clock.ts'
 import type { QueueObserver } from './queue.ts'
 import type { Count } from './result.ts'
 
@@ -19,10 +18,8 @@ export interface Sample {
   readonly value: number
 }
 
-const clockOffset = "How far the API server's clock is ahead of this machine's."
 const watchSilence =
   'Time since the last event, bookmark or list of a kind. Nothing is decided by one that is silent for 180 s.'
-const clockCorrected = "1 while schedules go by the API server's time, because this machine's is too far off."
 
 /**
  * The metrics of a process, under the names that controller-runtime and client-go use, so that existing dashboards and
@@ -47,8 +44,6 @@ export class Metrics {
   readonly #served: Gauge<'namespace'>
   readonly #pauses: Counter
   readonly #resumes: Counter
-  #clock: Pick<GuardedClock, 'skew' | 'isCorrecting'> | undefined
-  #silences: () => ReadonlyMap<string, number> = () => new Map()
   readonly #skips: Counter<'reason'>
   readonly #startDelay: Histogram<never>
 
@@ -117,8 +112,6 @@ export class Metrics {
       'Pauses of that kind that ended, by what ended them.',
       ['automation_hash', 'via'],
     )
-    this.#showClock()
-    this.#showSilences()
     this.#skips = this.#counter(
       'graphwright_occurrences_skipped_total',
       'Occurrences of schedules that did not start, by the reason.',
@@ -151,18 +144,30 @@ export class Metrics {
     }
   }
 
-  /** A gauge that is read whenever somebody looks. */
+  /** A gauge that is read whenever somebody looks. It takes the place of an earlier one of the same name. */
   watch(name: string, help: string, labelNames: string[], read: () => readonly Sample[]): void {
+    this.registry.removeSingleMetric(name)
     new Gauge({
       name,
       help,
       labelNames,
       registers: [this.registry],
       collect() {
-        this.reset()
+        // Without labels, a reset would show a zero that nobody has measured.
+        if (labelNames.length === 0) this.remove()
+        else this.reset()
         for (const { labels = {}, value } of read()) this.set({ ...labels }, value)
       },
     })
+  }
+
+  /** Shows, by kind, for how many milliseconds a watch has been silent. */
+  watchSilences(read: () => ReadonlyMap<string, number>): void {
+    this.watch('graphwright_watch_silence_seconds', watchSilence, ['kind'], () =>
+      [...read()]
+        .filter(([, millis]) => Number.isFinite(millis))
+        .map(([kind, millis]) => ({ labels: { kind }, value: millis / 1000 })),
+    )
   }
 
   /** A controller that will be counted, with nothing counted yet. */
@@ -182,16 +187,6 @@ export class Metrics {
 
   workers(controller: string, change: 1 | -1): void {
     this.#activeWorkers.inc({ controller }, change)
-  }
-
-  /** Shows, whenever the metrics are asked for, what is known of the clock. */
-  watchClock(clock: Pick<GuardedClock, 'skew' | 'isCorrecting'>): void {
-    this.#clock = clock
-  }
-
-  /** Shows, whenever the metrics are asked for, for how many milliseconds the watch of each kind has been silent. */
-  watchSilences(read: () => ReadonlyMap<string, number>): void {
-    this.#silences = read
   }
 
   /** A request to the API server was answered; code `<error>` where it was not. */
@@ -225,32 +220,6 @@ export class Metrics {
       waited: (seconds) => this.#queueSeconds.observe({ name }, seconds),
       worked: (seconds) => this.#workSeconds.observe({ name }, seconds),
     }
-  }
-
-  #showClock(): void {
-    const { registry } = this
-    const offset = function (this: Gauge): void {
-      const skew = clock()?.skew
-      if (skew === undefined) this.remove()
-      else this.set((skew.low + skew.high) / 2000)
-    }
-    const corrected = function (this: Gauge): void {
-      const now = clock()
-      if (now === undefined) this.remove()
-      else this.set(now.isCorrecting ? 1 : 0)
-    }
-    const clock = () => this.#clock
-    new Gauge({ name: 'graphwright_clock_offset_seconds', help: clockOffset, registers: [registry], collect: offset })
-    new Gauge({ name: 'graphwright_clock_corrected', help: clockCorrected, registers: [registry], collect: corrected })
-  }
-
-  #showSilences(): void {
-    const silences = () => this.#silences()
-    const collect = function (this: Gauge<'kind'>): void {
-      for (const [kind, millis] of silences()) if (Number.isFinite(millis)) this.set({ kind }, millis / 1000)
-    }
-    const name = 'graphwright_watch_silence_seconds'
-    new Gauge({ name, help: watchSilence, labelNames: ['kind'], registers: [this.registry], collect })
   }
 
   #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { shippedAlerts } from '../../kit/alerts.ts'
 import { parseExpression } from '../../kit/promql.ts'
@@ -70,9 +70,8 @@ it('the page lists every metric of ours, and no other', () => {
   const table = [...page.matchAll(/^\| (`graphwright_.*?`) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name),
   )
-  const sources = ['runtime/metrics', 'runtime/health', 'gateway/metrics', 'bin/manager']
-  const declared = sources.flatMap((file) =>
-    [...readFileSync(`src/${file}.ts`, 'utf8').matchAll(/'(graphwright_\w+)'/g)].map(([, name]) => name),
+  const declared = globSync('src/**/*.ts').flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/'(graphwright_\w+)'/g)].map(([, name]) => name),
   )
   expect(table.toSorted()).toEqual([...new Set(declared)].toSorted())
 })

@@ -39,3 +39,12 @@ it('a process that starts its manager anew shows the silence of the new one', as
   expect(text).toContain('graphwright_watch_silence_seconds{kind="Agent"} 2.5')
   expect(text).not.toContain('kind="Run"')
 })
+
+it('what is not known is not shown, as a zero either', async () => {
+  const metrics = new Metrics()
+  let known: number | undefined = 3
+  metrics.watch('some_offset', 'Some offset.', [], () => (known === undefined ? [] : [{ value: known }]))
+  expect(await metrics.registry.metrics()).toMatch(/^some_offset 3$/m)
+  known = undefined
+  expect(await metrics.registry.metrics()).not.toMatch(/^some_offset /m)
+})
