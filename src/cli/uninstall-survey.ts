@@ -6,7 +6,7 @@ import type { ListOptions } from '../kube/call-options.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { type Job, jobType, leaseType, networkPolicyType, secretType, serviceAccountType } from '../kube/core-types.ts'
 import { isForbidden, isNotFound } from '../kube/error.ts'
-import type { KubeObject, ResourceType } from '../lib/object.ts'
+import { type KubeObject, type ResourceType, resourceOf } from '../lib/object.ts'
 
 /** What could not be read, and is therefore not known to be absent. */
 export interface Unread {
@@ -229,10 +229,4 @@ export function releasesOf(managers: readonly InstalledManager[]): ReadonlySet<s
 
 function named(name: string): ListOptions {
   return { fieldSelector: `metadata.name=${name}` }
-}
-
-/** As kubectl names it: `jobs.batch`. */
-function resourceOf({ apiVersion, plural }: ResourceType<KubeObject>): string {
-  const [group, version] = apiVersion.split('/')
-  return version === undefined ? plural : `${plural}.${group}`
 }

@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '../lib/object.ts'
+import { type KubeObject, type ResourceType, resourceOf } from '../lib/object.ts'
 
 /** What is looked at of an informer of one namespace. */
 export interface Watched {
@@ -83,10 +83,4 @@ function isWhole({ store, refusal }: Watched): boolean {
 
 function isRefused({ refusal }: Watched): boolean {
   return refusal !== undefined
-}
-
-/** As kubectl names it: `jobs.batch`, `pods`. */
-function resourceOf({ apiVersion, plural }: ResourceType<KubeObject>): string {
-  const [group, version] = apiVersion.split('/')
-  return version === undefined ? plural : `${plural}.${group}`
 }

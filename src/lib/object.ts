@@ -68,6 +68,12 @@ export interface ResourceType<T extends KubeObject> {
   readonly example?: T
 }
 
+/** Names a kind as kubectl and RBAC do: `jobs.batch`, `pods`. */
+export function resourceOf({ apiVersion, plural }: Pick<ResourceType<KubeObject>, 'apiVersion' | 'plural'>): string {
+  const [group, version] = apiVersion.split('/')
+  return version === undefined ? plural : `${plural}.${group}`
+}
+
 /** Names one object of one kind. */
 export interface ObjectRef {
   readonly apiVersion: string

@@ -2,19 +2,20 @@ import type { KubeClient } from '../kube/client.ts'
 import { Informer } from '../kube/informer.ts'
 import { longestSilenceMillis, type WatchTiming } from '../kube/pacing.ts'
 import { ServedNamespaces } from '../kube/served-namespaces.ts'
-import type { Change, IndexFunction } from '../kube/store.ts'
+import type { Change } from '../kube/store.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../lib/object.ts'
-import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import {
+  type CachedKind,
+  type CacheOptions,
+  cachedKind,
+  extendKind,
+  idOf,
+  informerFor,
+  isSelected,
+  ownerIndex,
+} from './cached-kind.ts'
 import type { Reader } from './result.ts'
-
-export interface CacheOptions<T extends KubeObject> {
-  /** Keeps only objects with these labels: `a=b,c=d`. */
-  readonly labelSelector?: string
-  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
-  /** Takes out of an object, in place, what nobody reads: it is not cached then. Doing it again changes nothing. */
-  readonly trim?: (object: T) => void
-}
 
 export interface CachesOptions {
   readonly client: KubeClient
@@ -31,27 +32,13 @@ export interface CachesOptions {
   readonly onServed?: (namespace: string, refusal: string | undefined) => void
 }
 
-/** Index that every kind has: the UID of the controlling owner. */
-const ownerIndex = 'byOwner'
-
-/** What is cached of one kind: one informer, or one for each namespace. */
-interface Cache<T extends KubeObject> {
-  readonly type: ResourceType<T>
-  readonly labelSelector: string | undefined
-  readonly indexes: Record<string, IndexFunction<T>>
-  readonly trim: ((object: T) => void) | undefined
-  readonly handlers: ((change: Change<T>) => void)[]
-  /** By namespace; `''` stands for all. Empty until the start. */
-  readonly informers: Map<string, Informer<T>>
-}
-
 /** A cache of some kind. What the type parameter says is true by construction: caches are found by their type. */
-type AnyCache = Cache<KubeObject>
+type AnyKind = CachedKind<KubeObject>
 
 /** The caches of a process: one per kind, shared by everything that reads it. */
 export class Caches implements Reader {
   readonly #options: CachesOptions
-  readonly #caches = new Map<string, AnyCache>()
+  readonly #kinds = new Map<string, AnyKind>()
   readonly #served: ServedNamespaces
   readonly #servedHandlers: ((namespace: string) => void)[] = []
   #started = false
@@ -68,36 +55,24 @@ export class Caches implements Reader {
   declare<T extends KubeObject>(type: ResourceType<T>, options: CacheOptions<T> = {}): void {
     const id = idOf(type)
     if (this.#started) throw new Error(`${type.kind} cannot be declared after the caches were started`)
-    const indexes = (options.indexes ?? {}) as Record<string, IndexFunction<KubeObject>>
-    const present = this.#caches.get(id)
-    if (present === undefined) {
-      const { labelSelector } = options
-      const trim = options.trim as ((object: KubeObject) => void) | undefined
-      const all = { [ownerIndex]: ownerUids, ...indexes }
-      this.#caches.set(id, { type, labelSelector, indexes: all, trim, handlers: [], informers: new Map() })
-      return
-    }
-    if (options.labelSelector !== undefined && options.labelSelector !== present.labelSelector) {
-      throw new Error(`${type.kind} is declared with two label selectors: a kind has one cache`)
-    }
-    if (options.trim !== undefined)
-      throw new Error(`${type.kind}: what is not cached is said where it is first declared`)
-    Object.assign(present.indexes, indexes)
+    const present = this.#kinds.get(id)
+    if (present === undefined) this.#kinds.set(id, cachedKind(type, options) as unknown as AnyKind)
+    else extendKind(present, options as CacheOptions<KubeObject>)
   }
 
   /** Calls the handler for every change of the kind. It runs inside the reading loop: it notes keys and returns. */
   onChange<T extends KubeObject>(type: ResourceType<T>, handler: (change: Change<T>) => void): void {
-    this.#cache(type).handlers.push(handler)
+    this.#kind(type).handlers.push(handler)
   }
 
   /** Lists and watches until the signal is aborted; resolves then. */
   async start(signal: AbortSignal): Promise<void> {
     this.#started = true
     const runs: Promise<void>[] = []
-    for (const cache of this.#caches.values()) {
-      for (const namespace of this.#namespacesOf(cache.type)) {
-        const informer = this.#informer(cache, namespace)
-        cache.informers.set(namespace, informer)
+    for (const kind of this.#kinds.values()) {
+      for (const namespace of this.#namespacesOf(kind.type)) {
+        const informer = this.#informer(kind, namespace)
+        kind.informers.set(namespace, informer)
         runs.push(informer.start(signal))
       }
     }
@@ -141,7 +116,7 @@ export class Caches implements Reader {
   /** As {@link problems}, for what these kinds hold of one namespace, or of the whole cluster. */
   problemsFor(types: readonly ResourceType<KubeObject>[], namespace: string | undefined): string[] {
     return types.flatMap((type) => {
-      const informer = informerFor(this.#cache(type), namespace)
+      const informer = informerFor(this.#kind(type), namespace)
       return informer === undefined ? [] : this.#problemOf(informer)
     })
   }
@@ -156,7 +131,7 @@ export class Caches implements Reader {
   }
 
   has(type: ResourceType<KubeObject>): boolean {
-    return this.#caches.has(idOf(type))
+    return this.#kinds.has(idOf(type))
   }
 
   /**
@@ -164,26 +139,26 @@ export class Caches implements Reader {
    * Versions of one kind grow (KEP-5504).
    */
   hasSeen(type: ResourceType<KubeObject>, written: KubeObject): boolean {
-    const cache = this.#caches.get(idOf(type))
+    const kind = this.#kinds.get(idOf(type))
     const version = written.metadata.resourceVersion
-    if (cache === undefined || version === undefined || !isSelected(written, cache.labelSelector)) return true
-    const informer = informerFor(cache, written.metadata.namespace)
+    if (kind === undefined || version === undefined || !isSelected(written, kind.labelSelector)) return true
+    const informer = informerFor(kind, written.metadata.namespace)
     return informer === undefined || informer.observedVersion >= BigInt(version)
   }
 
   get<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey): DeepReadonly<T> | undefined {
-    const cache = this.#cache(type)
+    const kind = this.#kind(type)
     const slash = key.indexOf('/')
-    const informer = informerFor(cache, slash < 0 ? undefined : key.slice(0, slash))
+    const informer = informerFor(kind, slash < 0 ? undefined : key.slice(0, slash))
     return informer?.store.get(key)
   }
 
   list<T extends KubeObject>(type: ResourceType<T>, namespace?: string): readonly DeepReadonly<T>[] {
-    return [...this.#cache(type).informers.values()].flatMap((informer) => informer.store.list(namespace))
+    return [...this.#kind(type).informers.values()].flatMap((informer) => informer.store.list(namespace))
   }
 
   byIndex<T extends KubeObject>(type: ResourceType<T>, index: string, value: string): readonly DeepReadonly<T>[] {
-    return [...this.#cache(type).informers.values()].flatMap((informer) => informer.store.byIndex(index, value))
+    return [...this.#kind(type).informers.values()].flatMap((informer) => informer.store.byIndex(index, value))
   }
 
   byOwner<T extends KubeObject>(type: ResourceType<T>, ownerUid: string): readonly DeepReadonly<T>[] {
@@ -191,16 +166,16 @@ export class Caches implements Reader {
   }
 
   specChangedAt<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey): string | undefined {
-    for (const informer of this.#cache(type).informers.values()) {
+    for (const informer of this.#kind(type).informers.values()) {
       const time = informer.store.specChangedAt(key)
       if (time !== undefined) return time
     }
     return undefined
   }
 
-  #cache<T extends KubeObject>(type: ResourceType<T>): Cache<T> {
-    const cache = this.#caches.get(idOf(type))
-    if (cache !== undefined) return cache as unknown as Cache<T>
+  #kind<T extends KubeObject>(type: ResourceType<T>): CachedKind<T> {
+    const kind = this.#kinds.get(idOf(type))
+    if (kind !== undefined) return kind as unknown as CachedKind<T>
     throw new Error(`${type.kind} is not cached: name it in the controller's watches or reads, or declare its informer`)
   }
 
@@ -216,19 +191,19 @@ export class Caches implements Reader {
     return type.namespaced && namespaces !== undefined && namespaces.length > 0 ? namespaces : ['']
   }
 
-  #informer(cache: AnyCache, namespace: string): Informer<KubeObject> {
+  #informer(kind: AnyKind, namespace: string): Informer<KubeObject> {
     const { client, freeze, watchTiming, onRestart } = this.#options
-    const informer = new Informer(client, cache.type, {
-      indexes: cache.indexes,
-      labelSelector: cache.labelSelector,
-      trim: cache.trim,
+    const informer = new Informer(client, kind.type, {
+      indexes: kind.indexes,
+      labelSelector: kind.labelSelector,
+      trim: kind.trim,
       freeze,
       timing: watchTiming,
       namespace: namespace === '' ? undefined : namespace,
-      onRestart: (reason, message) => onRestart?.(cache.type, reason, message),
+      onRestart: (reason, message) => onRestart?.(kind.type, reason, message),
     })
     informer.onChange((change) => {
-      for (const handler of cache.handlers) handler(change)
+      for (const handler of kind.handlers) handler(change)
     })
     if (namespace !== '') this.#served.add(namespace, informer)
     return informer
@@ -240,28 +215,6 @@ export class Caches implements Reader {
   }
 
   #informers(): Informer<KubeObject>[] {
-    return [...this.#caches.values()].flatMap((cache) => [...cache.informers.values()])
+    return [...this.#kinds.values()].flatMap((kind) => [...kind.informers.values()])
   }
-}
-
-function idOf(type: { readonly apiVersion: string; readonly kind: string }): string {
-  return `${type.apiVersion} ${type.kind}`
-}
-
-function ownerUids(object: DeepReadonly<KubeObject>): string[] {
-  const owner = controllerOf(object)
-  return owner === undefined ? [] : [owner.uid]
-}
-
-function informerFor<T extends KubeObject>(cache: Cache<T>, namespace: string | undefined): Informer<T> | undefined {
-  return cache.informers.get('') ?? cache.informers.get(namespace ?? '')
-}
-
-/** Whether a cache with this selector holds the object. Only equality is understood; other selectors hold nothing. */
-function isSelected(object: KubeObject, labelSelector: string | undefined): boolean {
-  if (labelSelector === undefined) return true
-  return labelSelector.split(',').every((term) => {
-    const [label = '', value] = term.split('=')
-    return value !== undefined && object.metadata.labels?.[label.trim()] === value.trim()
-  })
 }
