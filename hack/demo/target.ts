@@ -53,8 +53,8 @@ export function targetOf(wishes: Wishes): Target {
   }
   if (cluster !== undefined) throw new Refusal('CONTEXT and CLUSTER both name a cluster: leave one out')
   if (yes !== undefined && yes !== '1') throw new Refusal(`YES=${yes}: the answer to the question is given with YES=1`)
-  const isAgreed = yes === '1'
-  return { kind: 'context', context, image: image && imageName(image), pullSecret, storageClass, isAgreed } as Target
+  const name = image === undefined ? undefined : imageName(image)
+  return { kind: 'context', context, image: name, pullSecret, storageClass, isAgreed: yes === '1' }
 }
 
 function withoutEmpty(wishes: Wishes): Wishes {

@@ -28,7 +28,7 @@ import { Elector } from '../runtime/elector.ts'
 import { GatewayConnection } from '../runtime/gateway-connection.ts'
 import { startHealthServer } from '../runtime/health.ts'
 import { Leadership, type LeadershipOptions } from '../runtime/leadership.ts'
-import { createLogger, type LogLevel } from '../runtime/log.ts'
+import { createLogger, type Logger, type LogLevel } from '../runtime/log.ts'
 import { Manager, type ManagerOptions } from '../runtime/manager.ts'
 import { Metrics } from '../runtime/metrics.ts'
 import { GatewayNotices } from '../runtime/notices.ts'
@@ -69,30 +69,9 @@ export async function run(args: readonly string[], options: TestOptions = {}): P
   const log = createLogger({ level: flags.logLevel, base: { process: 'manager', version } })
   const shutdown = new Shutdown({ log })
   const metrics = new Metrics()
-  const onTime = (answer: TimedAnswer) => clock.hear(answer)
-  const onAnswer = (method: string, code: number | '<error>') => metrics.requested(method, code)
-  const transport = new Transport(loadKubeConfig(), { onAnswer, onTime })
-  const client = new KubeClient(transport, [...coreTypes, ...kinds])
-  const events = new EventRecorder(client, {
-    controller: 'graphwright.dev/manager',
-    instance: hostname(),
-    onError: (message, error) => log.warn({ error, detail: message }, 'event was not recorded'),
-  })
   const { namespace, namespaces } = flags
-  // For the Lease alone: no list delays a renewal, and a dead connection is noticed before the lead is lost.
-  const leases = new Transport(loadKubeConfig(), { pingMillis: electionTiming.attemptMillis, onAnswer, onTime })
-  // What was learnt at the start may be weeks old when a process that stands by is elected.
-  const beforeLead = async () => {
-    await confirmCertificates(client, caPem, { namespace, clock: systemClock })
-  }
-  const leadership = flags.leaderElect ? leadershipOf(flags, leases, { log, metrics, events, beforeLead }) : undefined
-  const clock = guardClock({
-    machine,
-    log,
-    metrics,
-    record: (regarding, event) => events.record(regarding, event),
-    regarding: () => leadership?.ref,
-  })
+  const connection = connect(flags, { machine, log, metrics, caPem: () => caPem })
+  const { client, clock, events, leadership } = connection
   const manager = new Manager({
     clock,
     ...managerOptions,
@@ -113,20 +92,17 @@ export async function run(args: readonly string[], options: TestOptions = {}): P
   schemas.warm()
   const { caPem } = await ensureCertificates(client, { namespace, clock: systemClock })
   const gateway = new GatewayConnection({ url: flags.gatewayUrl, caPem, tokenFile: flags.tokenFile })
-  const contents = new ContentClient({ gateway, clock: systemClock })
   const notices = flags.notices ? new GatewayNotices({ gateway, clock: systemClock, log }) : undefined
   addControllers(manager, {
     approver: await whoAmI(client),
-    contents,
+    contents: new ContentClient({ gateway, clock: systemClock }),
     schemas,
     jobs: await jobSettings(client, flags, caPem),
     operatorNamespace: namespace,
     notices,
     ...(pruning !== undefined && { pruning }),
   })
-  metrics.watch('graphwright_automations', 'Automations by what they are at.', ['state'], () =>
-    [...censusOf(manager.read.list(automation))].map(([state, value]) => ({ labels: { state }, value })),
-  )
+  countAutomations(manager, metrics)
   manager.addRunnable('certificates', async (signal) => {
     const onError = (error: unknown) => log.warn({ error }, 'certificates could not be checked, trying again')
     await keepCertificates(client, caPem, { namespace, clock: systemClock, signal, onError })
@@ -136,8 +112,51 @@ export async function run(args: readonly string[], options: TestOptions = {}): P
   shutdown.add('notices', async () => notices?.stop())
   shutdown.add('gateway', () => gateway.close())
   shutdown.add('health', () => health.close())
-  shutdown.add('api server', () => Promise.all([transport.close(), leases.close()]).then(() => {}))
+  shutdown.add('api server', () => connection.close())
   await manager.start()
+}
+
+interface ConnectionOptions {
+  readonly machine: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** The CA that this process goes by. Asked for when it is elected. */
+  readonly caPem: () => string
+}
+
+/** How a manager reaches the API server, and what it learns from its answers: the time, and whether it leads. */
+function connect(flags: Flags, { machine, log, metrics, caPem }: ConnectionOptions) {
+  const onTime = (answer: TimedAnswer) => clock.hear(answer)
+  const onAnswer = (method: string, code: number | '<error>') => metrics.requested(method, code)
+  const transport = new Transport(loadKubeConfig(), { onAnswer, onTime })
+  const client = new KubeClient(transport, [...coreTypes, ...kinds])
+  const events = new EventRecorder(client, {
+    controller: 'graphwright.dev/manager',
+    instance: hostname(),
+    onError: (message, error) => log.warn({ error, detail: message }, 'event was not recorded'),
+  })
+  // For the Lease alone: no list delays a renewal, and a dead connection is noticed before the lead is lost.
+  const leases = new Transport(loadKubeConfig(), { pingMillis: electionTiming.attemptMillis, onAnswer, onTime })
+  // What was learnt at the start may be weeks old when a process that stands by is elected.
+  const beforeLead = async () => {
+    await confirmCertificates(client, caPem(), { namespace: flags.namespace, clock: systemClock })
+  }
+  const leadership = flags.leaderElect ? leadershipOf(flags, leases, { log, metrics, events, beforeLead }) : undefined
+  const clock = guardClock({
+    machine,
+    log,
+    metrics,
+    record: (regarding, event) => events.record(regarding, event),
+    regarding: () => leadership?.ref,
+  })
+  const close = () => Promise.all([transport.close(), leases.close()]).then(() => {})
+  return { client, clock, events, leadership, close }
+}
+
+function countAutomations(manager: Manager, metrics: Metrics): void {
+  metrics.watch('graphwright_automations', 'Automations by what they are at.', ['state'], () =>
+    [...censusOf(manager.read.list(automation))].map(([state, value]) => ({ labels: { state }, value })),
+  )
 }
 
 function leadershipOf(flags: Flags, transport: Transport, options: Omit<LeadershipOptions, 'elector'>): Leadership {
