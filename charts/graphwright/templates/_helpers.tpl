@@ -86,10 +86,13 @@ request.userInfo.username == 'system:kube-controller-manager' ||
   (has(request.userInfo.groups) && 'system:serviceaccounts:kube-system' in request.userInfo.groups)
 {{- end }}
 
-{{/* CEL: the requester belongs to a group that may go past the graph in an emergency. */}}
+{{/*
+CEL: the requester belongs to a group that may go past the graph in an emergency. Names of groups may hold anything, such
+as DOMAIN\ops: a text of JSON is one of CEL as well.
+*/}}
 {{- define "graphwright.breaksGlass" -}}
 has(request.userInfo.groups) && request.userInfo.groups.exists(group, group in [
-  {{- range $i, $group := .Values.policies.breakGlassGroups }}{{ if $i }}, {{ end }}{{ $group | squote }}{{ end }}])
+  {{- range $i, $group := .Values.policies.breakGlassGroups }}{{ if $i }}, {{ end }}{{ $group | toJson }}{{ end }}])
 {{- end }}
 
 {{/* Name of the Secret with the address for notices; empty where there is none. */}}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
-import { chart, render } from './rendered.ts'
+import { chart, one, render } from './rendered.ts'
 
 interface Schema {
   readonly $ref?: string
@@ -136,4 +136,24 @@ it('an image by digest is named as one', async () => {
   const text = JSON.stringify(await render('elsewhere', `image.tag="${digest}"`))
   expect(text).toContain(`"image":"localhost/graphwright@${digest}"`)
   expect(text).toContain(`--runner-image=localhost/graphwright@${digest}`)
+})
+
+it('groups that break the glass may have any name, and nothing of it acts in the policy', async () => {
+  const groups = [
+    "ops' team",
+    'DOMAIN\\ops',
+    '"quoted"',
+    'two\nlines',
+    "x'] || true || 'a' in ['b",
+    '{{ .Release }}',
+    '<é😀>',
+  ]
+  const objects = await render('elsewhere', `policies.breakGlassGroups=${JSON.stringify(groups)}`)
+  const policy = one(objects, 'ValidatingAdmissionPolicy', 'graphwright-graph-owned') as unknown as {
+    spec: { matchConditions: { name: string; expression: string }[] }
+  }
+  const { expression = '' } = policy.spec.matchConditions.find(({ name }) => name === 'not-breaking-glass') ?? {}
+  // Texts of JSON are texts of CEL: what is read back is what was given.
+  const list = /group in (\[.*\])\)\)$/s.exec(expression)?.[1] ?? ''
+  expect(JSON.parse(list)).toEqual(groups)
 })
