@@ -24,7 +24,18 @@ export function ownNamespace(): string {
   return namespace
 }
 
-/** The names of a list such as `a,b`. */
-export function namesOf(text: string | undefined): string[] {
-  return (text ?? '').split(',').filter((name) => name !== '')
+/** A name of a namespace: an RFC 1123 label. */
+const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** The namespaces of a list such as `a,b`, each once. */
+export function namespacesOf(flag: string, text: string | undefined): string[] {
+  const names = (text ?? '').split(',').map((name) => name.trim())
+  const given = names.filter((name) => name !== '')
+  const isList = text !== undefined && text !== ''
+  if (isList && given.length === 0) throw new Error(`${flag} names no namespace; leave it out to serve all`)
+  const wrong = given.find((name) => !label.test(name))
+  if (wrong === undefined) return [...new Set(given)]
+  throw new Error(
+    `${flag} has ${JSON.stringify(wrong)}, which is no name of a namespace: give names such as team-a,team-b`,
+  )
 }

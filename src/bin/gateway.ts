@@ -17,7 +17,7 @@ import { startHealthServer } from '../runtime/health.ts'
 import { createLogger, type LogLevel } from '../runtime/log.ts'
 import { Metrics } from '../runtime/metrics.ts'
 import { Shutdown } from '../runtime/shutdown.ts'
-import { logLevelOf, namesOf, ownNamespace, portOf } from './flags.ts'
+import { logLevelOf, namespacesOf, ownNamespace, portOf } from './flags.ts'
 
 interface Flags {
   readonly dataDir: string
@@ -85,6 +85,6 @@ function parseFlags(args: readonly string[]): Flags {
     metricsPort: portOf('--metrics-port', values['metrics-port']),
     logLevel: logLevelOf(values['log-level']),
     namespace: ownNamespace(),
-    namespaces: namesOf(values.namespaces),
+    namespaces: namespacesOf('--namespaces', values.namespaces),
   }
 }

@@ -34,7 +34,7 @@ import { Metrics } from '../runtime/metrics.ts'
 import { GatewayNotices } from '../runtime/notices.ts'
 import { WorkerSchemaValidator } from '../runtime/schema-validator.ts'
 import { Shutdown } from '../runtime/shutdown.ts'
-import { logLevelOf, namesOf, ownNamespace, portOf } from './flags.ts'
+import { logLevelOf, namespacesOf, ownNamespace, portOf } from './flags.ts'
 
 interface Flags {
   readonly gatewayUrl: string
@@ -221,7 +221,7 @@ function parseFlags(args: readonly string[]): Flags {
   return {
     gatewayUrl: values['gateway-url'],
     runnerImage,
-    namespaces: namesOf(values.namespaces),
+    namespaces: namespacesOf('--namespaces', values.namespaces),
     tokenFile: values['token-file'],
     metricsPort: portOf('--metrics-port', values['metrics-port']),
     logLevel: logLevelOf(values['log-level']),

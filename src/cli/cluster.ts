@@ -20,7 +20,7 @@ export async function withCluster<T>(options: GlobalOptions, command: (cluster: 
   const transport = new Transport(config, { timeoutMillis: 15_000 })
   try {
     const client = new KubeClient(transport, [...coreTypes, ...kinds])
-    return await command({ client, namespace: options.namespace ?? (fromContext || 'default') })
+    return await command({ client, namespace: options.namespace || fromContext || 'default' })
   } finally {
     await transport.close()
   }
@@ -32,6 +32,8 @@ export async function getNamed<T extends KubeObject>(
   type: ResourceType<T>,
   name: string,
 ): Promise<T> {
+  // As a script gives it whose variable is not set.
+  if (name === '') throw cannotAsk('usage', `the name of the ${type.kind} is empty`)
   const found = await client.find(type, { name, namespace })
   return found ?? (await throwUnknown({ client, namespace }, type, name))
 }

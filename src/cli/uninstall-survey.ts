@@ -163,7 +163,7 @@ async function findManagers(reader: Reader, operators: readonly string[]): Promi
     return {
       namespace: metadata.namespace ?? '',
       isReady: (status?.readyReplicas ?? 0) > 0,
-      release: metadata.annotations?.['meta.helm.sh/release-name'],
+      release: helmNameOf(metadata.annotations?.['meta.helm.sh/release-name']),
       namespaces: limit.split(',').filter((name) => name !== ''),
     }
   })
@@ -218,8 +218,15 @@ async function ownShared(client: KubeClient, managers: readonly InstalledManager
 
 /** `NAMESPACE/NAME` of the release of Helm that owns the object. */
 export function releaseOf({ metadata }: KubeObject): string | undefined {
-  const { 'meta.helm.sh/release-name': name, 'meta.helm.sh/release-namespace': namespace } = metadata.annotations ?? {}
-  return name === undefined ? undefined : `${namespace}/${name}`
+  const { 'meta.helm.sh/release-name': release, 'meta.helm.sh/release-namespace': place } = metadata.annotations ?? {}
+  const name = helmNameOf(release)
+  const namespace = helmNameOf(place)
+  return name === undefined || namespace === undefined ? undefined : `${namespace}/${name}`
+}
+
+/** A name that Helm can have given. Annotations hold whatever anybody writes, and this becomes part of a command line. */
+function helmNameOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/.test(text) ? text : undefined
 }
 
 /** Releases of these managers, as {@link releaseOf} names them. */

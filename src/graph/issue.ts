@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type EdgeKind, edgeKinds, graphDocument, type NodeKind, nodeKinds } from '../api/graph-document.ts'
-import { nearest } from '../lib/text.ts'
+import { beginningOf, nearest } from '../lib/text.ts'
 import { runnableEdgeKinds, runnableKinds } from './draft.ts'
 
 /** What the schema of the document finds. */
@@ -69,7 +69,7 @@ function runnable(values: readonly unknown[]): readonly unknown[] {
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, 64) : typeName(value)
+  return typeof value === 'string' ? beginningOf(value, 64) : typeName(value)
 }
 
 function article(type: string): string {

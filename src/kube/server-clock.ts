@@ -20,6 +20,16 @@ export interface OffsetBounds {
   readonly at: number
 }
 
+/** As HTTP writes a date (RFC 9110, 5.6.7): other texts that JavaScript makes a date of are none. */
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} [1-9]\d{3} \d{2}:\d{2}:\d{2} GMT$/
+
+/** What a `Date` header says, Unix milliseconds; undefined where it says no time that a server can have. */
+export function dateOf(header: string | undefined): number | undefined {
+  if (header === undefined || !httpDate.test(header)) return undefined
+  const date = Date.parse(header)
+  return date > 0 ? date : undefined
+}
+
 export interface ServerClock {
   /** Undefined before the first answer. */
   readonly bounds?: OffsetBounds | undefined

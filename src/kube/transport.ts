@@ -13,7 +13,7 @@ import {
   type StreamRequest,
   type TransportRequest,
 } from './request.ts'
-import type { TimedAnswer } from './server-clock.ts'
+import { dateOf, type TimedAnswer } from './server-clock.ts'
 import { Slots } from './slots.ts'
 import { pause, startDeadline } from './timing.ts'
 
@@ -232,8 +232,8 @@ export class Transport {
   }
 
   #tellTime(response: Dispatcher.ResponseData, sentAt: number): void {
-    const date = Date.parse(headerOf(response, 'date') ?? '')
-    if (!Number.isNaN(date)) this.#onTime?.({ date, sentAt, receivedAt: performance.now() })
+    const date = dateOf(headerOf(response, 'date'))
+    if (date !== undefined) this.#onTime?.({ date, sentAt, receivedAt: performance.now() })
   }
 
   #context(request: TransportRequest): RequestContext {

@@ -1,6 +1,15 @@
 /** The text, at most `length` characters of it; where some are cut, the last one is an ellipsis. */
 export function shorten(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
+  return text.length <= length ? text : `${beginningOf(text, length - 1)}…`
+}
+
+/**
+ * The first characters of a text, at most `length`. Never half of one that is written as two (a surrogate pair): the API
+ * server refuses to apply such a text, and stores another in its place where it is written in other ways.
+ */
+export function beginningOf(text: string, length: number): string {
+  const isBetweenHalves = /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(length - 1, length + 1))
+  return text.slice(0, isBetweenHalves ? length - 1 : length)
 }
 
 /** The text, at most `bytes` of UTF-8 of it; where some are cut, it ends with an ellipsis. */

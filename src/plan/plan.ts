@@ -2,6 +2,7 @@ import type { Disposition, PlanContent } from '../api/automation-graph-plan.ts'
 import type { Pin } from '../api/program.ts'
 import type { CompiledGraph } from '../graph/compiled.ts'
 import { type Digest, digestJson } from '../lib/digest.ts'
+import { beginningOf } from '../lib/text.ts'
 import { agentOf, blockersOf, isConflict, requiredInputsOf } from './blockers.ts'
 import { drift, managedFieldsOf } from './drift.ts'
 import { type ManagedSpec, managedSpec, programFor } from './managed-spec.ts'
@@ -54,7 +55,7 @@ function automationDisposition(automation: ManagedSpec, world: PlanWorld): Dispo
   if (isConflict(world)) return { ...disposition, action: 'Conflict' }
   const fields = drift(automation, world.automation.spec)
   if (fields.length === 0) return { ...disposition, action: 'Unchanged' }
-  return { ...disposition, action: 'Update', fields: fields.slice(0, 100).map((path) => path.slice(0, 256)) }
+  return { ...disposition, action: 'Update', fields: fields.slice(0, 100).map((path) => beginningOf(path, 256)) }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { annotations } from '../api/labels.ts'
 import { type Identified, refOf } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { beginningOf } from '../lib/text.ts'
 import type { Annotated } from '../runtime/result.ts'
 
 /** Characters of a reason that people gave. */
@@ -15,7 +16,7 @@ export function cancelRequest({ metadata }: Cancellable): string | undefined {
   const said = metadata.annotations?.[annotations.cancelRequested]
   if (said === undefined) return undefined
   const words = said.replace(/[\s\p{Cc}]+/gu, ' ').trim()
-  return words === '' ? 'no reason was given' : words.slice(0, reasonLimit)
+  return words === '' ? 'no reason was given' : beginningOf(words, reasonLimit)
 }
 
 /** Asks an object to end: its own reconciler brings that about. */

@@ -1,3 +1,4 @@
+import { beginningOf } from '../../lib/text.ts'
 import type { Observed, PodOutcome } from './incarnation.ts'
 import { mainState, quote, statusesOf } from './pod-state.ts'
 
@@ -98,7 +99,7 @@ function obstacles(said = ''): string[] {
   const each = list.split(', ').map((part) => part.replace(/^\d+ (node\(s\) )?/, (_, nodes) => (nodes ? 'nodes ' : '')))
   return [...new Set(each)]
     .sort()
-    .map((part) => part.slice(0, 128))
+    .map((part) => beginningOf(part, 128))
     .slice(0, 5)
 }
 

@@ -1,6 +1,7 @@
 import { containerNames } from '../../api/run-api.ts'
 import type { BuiltinCondition, ContainerState, Job, Pod } from '../../kube/core-types.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { beginningOf } from '../../lib/text.ts'
 import type { Observed } from './incarnation.ts'
 
 /** Readings of a pod's and a Job's status that decide nothing by themselves. */
@@ -98,6 +99,6 @@ export function mayHaveStarted(pod: AnyPod, { podRecorded, startSeen }: Pick<Obs
 
 /** What a program said, if it said anything, no longer than people read. */
 export function quote(said: string | undefined): { readonly detail?: string } {
-  const detail = said?.trim().slice(0, 512) ?? ''
+  const detail = beginningOf(said?.trim() ?? '', 512)
   return detail === '' ? {} : { detail }
 }

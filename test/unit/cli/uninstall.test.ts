@@ -145,6 +145,21 @@ describe('uninstall --check', () => {
     ])
   })
 
+  it.each(['x; rm -rf /', '$(reboot)', 'a b', "a'b", 'a\nb', '--all', '', '../x', 'A', 'a`b`'])(
+    'puts nothing into a command that Helm cannot have written: %j',
+    (text) => {
+      const annotations = [
+        { ...helm, 'meta.helm.sh/release-name': text },
+        { ...helm, 'meta.helm.sh/release-namespace': text },
+      ]
+      const shared = annotations.map((own, index) => object('ClusterRole', { name: `r${index}`, annotations: own }))
+      expect(codes({ shared })).toEqual(['policies_and_roles 2'])
+      expect(commands({ shared })).toEqual([
+        expect.stringMatching(/^kubectl delete validatingadmissionpolicybindings,/),
+      ])
+    },
+  )
+
   it('shows ten objects of a kind of finding, and how many more there are', () => {
     const objects = Array.from({ length: 12 }, (_, index) => anEnvironment({ name: `e${index}` }))
     const text = renderReport(reportOf({ ...nothing, objects }))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { afterAnswer, boundsAt, type ServerClock, type TimedAnswer } from '../../../src/kube/server-clock.ts'
+import { afterAnswer, boundsAt, dateOf, type ServerClock, type TimedAnswer } from '../../../src/kube/server-clock.ts'
 
 /** One exchange: how long after the one before it was sent, and how long it took there and back. */
 interface Exchange {
@@ -116,5 +116,39 @@ describe('what is known of the clock of a server', () => {
     expect(bounds).toEqual({ low: 4990, high: 6000, at: 10 })
     expect(boundsAt(bounds, 60_010)).toEqual({ low: 4930, high: 6060, at: 60_010 })
     expect(boundsAt(bounds, 0)).toEqual(bounds)
+  })
+})
+
+describe('the header', () => {
+  it('is a date of HTTP', () => {
+    expect(dateOf('Mon, 05 Jan 2026 10:00:00 GMT')).toBe(Date.UTC(2026, 0, 5, 10))
+  })
+
+  it.each([
+    undefined,
+    '',
+    '0',
+    '99999',
+    'yesterday',
+    '2026-01-05T10:00:00Z',
+    '+275760-09-13T00:00:00Z',
+    'Mon, 05 Jan 2026 10:00:00 +0100',
+    'Mon, 05 Jan 2026 10:00:00 GMT, Mon, 05 Jan 2027 10:00:00 GMT',
+    'Mon, 99 Foo 2026 10:00:00 GMT',
+    'Thu, 01 Jan 1970 00:00:00 GMT',
+    'Mon, 01 Jan 0001 00:00:00 GMT',
+  ])('tells nothing where it is none that a server can have: %j', (header) => {
+    expect(dateOf(header)).toBeUndefined()
+  })
+
+  it('of any text is an instant that can be reckoned with', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.date({ noInvalidDate: true }), (text, date) => {
+        for (const header of [text, date.toUTCString()]) {
+          const told = dateOf(header)
+          if (told !== undefined) expect(told > 0 && told < 2.6e14).toBe(true)
+        }
+      }),
+    )
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareText, nearest, printable, shorten, shortenToBytes } from '../../../src/lib/text.ts'
+import { beginningOf, compareText, nearest, printable, shorten, shortenToBytes } from '../../../src/lib/text.ts'
 
 const texts = fc.string({ unit: 'grapheme', maxLength: 60 })
 
@@ -15,7 +15,12 @@ describe('shortening', () => {
   it('never goes beyond its limit, nor cuts a character in half', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 4, max: 40 }), (text, limit) => {
-        expect(shorten(text, limit).length).toBeLessThanOrEqual(limit)
+        for (const short of [shorten(text, limit), beginningOf(text, limit)]) {
+          expect(short.length).toBeLessThanOrEqual(limit)
+          expect(short.isWellFormed()).toBe(true)
+        }
+        expect(text.startsWith(beginningOf(text, limit))).toBe(true)
+        expect(beginningOf(text, limit).length).toBeGreaterThanOrEqual(Math.min(text.length, limit - 1))
         const kept = shortenToBytes(text, limit)
         expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(limit)
         expect(kept === text || text.startsWith(kept.slice(0, -1))).toBe(true)
