@@ -13,6 +13,7 @@ import type { Pause } from '../api/pause.ts'
 import { type KubeObject, keyOf, refOf } from '../lib/object.ts'
 import { controllerOf } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { shorten } from '../lib/text.ts'
 import { type ConditionInput, setCondition } from '../runtime/conditions.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
 import type { Notices } from '../runtime/notices.ts'
@@ -26,6 +27,7 @@ import { judgePause, type Pausing } from './automation/pausing.ts'
 import { decideProbe } from './automation/probe.ts'
 import { readinessOf } from './automation/readiness.ts'
 import { type AutomationState, decideSchedule, type ScheduleDecision } from './automation/schedule.ts'
+import { withSoundStatus } from './automation/sound.ts'
 import { crowdedPending, type Starting, startFirings } from './automation/starting.ts'
 import { runsAgents } from './automation-firing/claim.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
@@ -43,8 +45,9 @@ export function createAutomationReconciler(
   requester: string,
   notices?: Notices,
 ): Reconcile<Automation, AutomationStatus> {
-  return async (automation, context) => {
+  return async (seen, context) => {
     const { now, read } = context
+    const automation = withSoundStatus(seen, now)
     const firings = await firingsOf(automation, context)
     const readiness = readinessEntries(automation, context)
     const judged = judgePause({ automation, firings, readiness, read, now })
@@ -108,9 +111,11 @@ function readinessEntries(automation: Seen, { read }: ReconcileContext): Readine
   ]
 }
 
-function specChangedAt({ metadata }: Seen, { read }: ReconcileContext): Date | undefined {
+/** Undefined where it was never changed. Whoever takes managedFields away hides when: then it is taken to be now. */
+function specChangedAt({ metadata, status }: Seen, { read, now }: ReconcileContext): Date | undefined {
   const time = read.specChangedAt(automationKind, keyOf(metadata))
-  return time === undefined ? undefined : new Date(time)
+  if (time !== undefined) return new Date(time)
+  return status?.schedule === undefined ? undefined : now
 }
 
 /** Firings that the status lists and that have not settled. */
@@ -188,7 +193,7 @@ function statusOf(automation: Seen, findings: Findings, now: Date): AutomationSt
     ...(reason !== undefined && { reason }),
     ...(pause !== undefined && { pause }),
     ...(Object.keys(failures).length > 0 && { failures }),
-    trigger: describeTriggers(spec.triggers),
+    trigger: shorten(describeTriggers(spec.triggers), triggerLimit),
     next: describeNext(spec.triggers, schedule, state, pause?.nextProbe !== undefined && spec.paused !== true),
     readiness,
     active: starting.active,
@@ -204,6 +209,9 @@ function reasonOf({ spec }: Seen, state: AutomationState, pause: Pause | undefin
   if (spec.paused === true) return 'ByHand'
   return pause?.reason ?? (state === 'NotReady' ? 'NotReady' : undefined)
 }
+
+/** Characters of the `Trigger` column: three triggers of one kind, which are refused, may be longer. */
+const triggerLimit = 512
 
 /** The `Next` column. */
 function describeNext(

@@ -5,6 +5,7 @@ import { annotations } from '../../api/labels.ts'
 import type { Failures, Pause } from '../../api/pause.ts'
 import { digestJson } from '../../lib/digest.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { beginningOf } from '../../lib/text.ts'
 import { snakeCase } from '../../program/reasons.ts'
 import type { Count, EventInput, Reader } from '../../runtime/result.ts'
 import { concernsDate } from '../../schedule/once.ts'
@@ -46,7 +47,7 @@ export function judgePause({ automation, firings, readiness, read, now }: Pausin
   const found = nextFailures({ before, endings, subject: () => subjectOf(automation, read), isResumed, now })
   const asked = automation.metadata.annotations?.[annotations.resumeRequested]
   const isAnswered = request === 'granted' || request === 'refused'
-  const failures = { ...found, ...(isAnswered && asked !== undefined && { resumeSeen: asked.slice(0, 256) }) }
+  const failures = { ...found, ...(isAnswered && asked !== undefined && { resumeSeen: seenAs(asked) }) }
   const pause = pauseOf(failures, endings, pauseBefore)
   const answer = { failures, pause, liftedAt: undefined, events: [], counts: [] }
   if (pause !== undefined && pauseBefore === undefined) return { ...answer, ...begun(automation, firings, pause) }
@@ -63,9 +64,14 @@ export function judgePause({ automation, firings, readiness, read, now }: Pausin
  */
 function requestOf({ metadata, status }: Seen, readiness: readonly ReadinessEntry[]) {
   const asked = metadata.annotations?.[annotations.resumeRequested]
-  if (asked === undefined || asked.slice(0, 256) === status?.failures?.resumeSeen) return 'none'
+  if (asked === undefined || seenAs(asked) === status?.failures?.resumeSeen) return 'none'
   if (readiness.some(({ state }) => state === 'Failed')) return 'refused'
   return readiness.length > 0 ? 'waits' : 'granted'
+}
+
+/** A request to resume, as it is recorded when it is answered. Anybody may write anything there. */
+function seenAs(asked: string): string {
+  return beginningOf(asked, 256)
 }
 
 /** How a firing ended; nothing for one that has not, or that says nothing about the next one. */
