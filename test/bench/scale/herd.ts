@@ -14,7 +14,7 @@ const halfAYearMillis = 182 * 24 * 3600 * 1000
 /** Made by the operator itself: the model of all others, and two to compare copies with. */
 const made = 3
 /** What changing a graph until it is applied may take, for all that are to be due. */
-const changingMillis = 45_000
+const changingMillis = 120_000
 const lanes = 8
 
 export interface HerdOptions {
