@@ -47,7 +47,13 @@ export function checkNodeFields(draft: Draft, findings: Findings): void {
 
 function checkPrompt(node: GraphNode, draft: Draft, findings: Findings): void {
   const hasMessage = edgesTo(draft, node.id, 'output').length > 0
-  if (node.prompt === undefined && !hasMessage) missing(node, 'prompt', findings)
+  if (node.prompt === undefined && !hasMessage) {
+    findings.error(
+      'document_invalid',
+      `node ${node.id} of kind step_agent needs the field prompt, or an edge output that leads to it`,
+      { node: node.id },
+    )
+  }
   if (node.includeEvent === true && hasMessage) {
     findings.warn(
       'include_event_unused',

@@ -59,9 +59,7 @@ export function parseCron(expression: string, timezone: string): CronResult {
 }
 
 function parse(expression: string, timezone: string): CronResult {
-  if (!isTimezone(timezone)) {
-    return wrong(`timezone ${JSON.stringify(timezone)} is unknown: write an IANA name such as Europe/Berlin or UTC`)
-  }
+  if (!isTimezone(timezone)) return wrongZone(timezone, expression)
   const expanded = expression.startsWith('@') ? macros[expression] : expression
   if (expanded === undefined)
     return wrong(`cron ${expression} is not known: the macros are ${Object.keys(macros).join(', ')}`)
@@ -85,6 +83,13 @@ function parse(expression: string, timezone: string): CronResult {
   }
   if (canBeDue(schedule.fields)) return { ok: true, schedule }
   return wrong(`cron ${JSON.stringify(expression)} is never due: none of its months has the day ${texts[2]}`)
+}
+
+/** Also says what is wrong with the expression, so that both can be corrected at once. */
+function wrongZone(timezone: string, expression: string): CronResult {
+  const zone = `timezone ${JSON.stringify(timezone)} is unknown: write an IANA name such as Europe/Berlin or UTC`
+  const rest = parse(expression, 'UTC')
+  return wrong(rest.ok ? zone : `${zone}; ${rest.error}`)
 }
 
 function wrong(error: string): CronResult {

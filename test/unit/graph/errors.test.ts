@@ -479,6 +479,10 @@ describe('words that are no words of the language', () => {
     expect(detailOf(change)).toContain(expected)
   })
 
+  it('says that a message will do in place of a prompt', () => {
+    expect(detailOf(drop('triage', 'prompt'))).toContain('needs the field prompt, or an edge output that leads to it')
+  })
+
   it('lists the kinds that this release runs, and no others', () => {
     const listed = detailOf(set('triage', { kind: 'magic' }))
     expect(listed).toBe(`nodes[2].kind is magic, must be one of ${[...runnableKinds].join(', ')}`)

@@ -53,6 +53,11 @@ describe('[A-194] [A-234] parseCron', () => {
     expect(result.ok ? '' : result.error).toContain('timezone')
   })
 
+  it('says what is wrong with the expression beside an unknown zone', () => {
+    const result = parseCron('0 0 9 * * *', 'Mars/Base')
+    expect(result.ok ? '' : result.error).toMatch(/^timezone "Mars\/Base" is unknown: .*; cron .* has 6 fields/)
+  })
+
   it('never throws', () => {
     fc.assert(
       fc.property(
