@@ -1,6 +1,7 @@
 import type { Automation, SkippedOccurrences } from '../api/automation.ts'
 import type { AutomationFiring } from '../api/automation-firing.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
+import { sentence } from '../lib/text.ts'
 import type { Schedule } from '../schedule/cron.ts'
 import { startOf } from '../schedule/jitter.ts'
 import { shownInUtc } from './instants.ts'
@@ -128,10 +129,10 @@ function beforeItsTime({ automation }: ScheduleView, occurrence: Date): Verdict 
 const skipReasons: Readonly<Record<string, string>> = {
   Superseded: 'a later one was due as well when they were looked at, and missedOccurrences.policy is Latest',
   MissedPolicyNone: 'nothing was there to start them on time, and missedOccurrences.policy is None',
-  DeadlineExceeded: 'they were looked at later than missedOccurrences.deadlineSeconds allows',
+  DeadlineExceeded: 'the manager came to it later than missedOccurrences.deadlineSeconds allows',
   LimitExceeded: 'more were missed than missedOccurrences.limit makes up for',
-  Paused: 'the Automation was paused when they were due',
-  NotReady: 'the Automation was not ready when they were due',
+  Paused: 'the Automation was paused at that time',
+  NotReady: 'the Automation was not ready at that time',
 }
 
 function skippedBy({ skips, automation }: ScheduleView, occurrence: Date): Verdict | undefined {
@@ -180,7 +181,6 @@ function alreadyDecided({ automation }: ScheduleView, occurrence: Date): Verdict
 
 /** What nobody has decided: it is to come, held, or late. */
 function open({ automation, schedule, now }: ScheduleView, occurrence: Date): Verdict {
-  const { spec, status } = automation
   const startAt = schedule.kind === 'recurring' ? jittered(schedule.schedule, automation, occurrence) : occurrence
   if (startAt > now) {
     const summary = occurrence > now ? 'still to come' : 'due, and waits for its jitter'
@@ -190,17 +190,26 @@ function open({ automation, schedule, now }: ScheduleView, occurrence: Date): Ve
       why: `It starts at ${shownInUtc(startAt)}, if nothing stands in the way then.`,
     }
   }
+  return held(automation) ?? undecided
+}
+
+const undecided: Verdict = {
+  answer: 'Undecided',
+  summary: 'due, and not decided yet',
+  why: 'The manager decides it within a moment. If that does not happen, see whether the manager runs.',
+}
+
+/** What keeps an Automation from starting anything now; undefined where nothing does. */
+export function held(automation: DeepReadonly<Automation>): Verdict | undefined {
+  const { spec, status } = automation
   if (spec.paused === true || status?.state === 'Paused') {
     const who = spec.paused === true ? 'is paused' : 'has paused itself'
     return { answer: 'Paused', summary: `not run: the Automation ${who}`, why: whyPaused(automation) }
   }
   const readiness = status?.readiness ?? []
-  if (readiness.length > 0) {
-    const why = readiness.map(({ message }) => message).join(' ')
-    return { answer: 'NotReady', summary: 'not run: the Automation is not ready', why }
-  }
-  const why = 'The manager decides it within a moment. If that does not happen, see whether the manager runs.'
-  return { answer: 'Undecided', summary: 'due, and not decided yet', why }
+  if (readiness.length === 0) return undefined
+  const why = readiness.map(({ message }) => message).join(' ')
+  return { answer: 'NotReady', summary: 'not run: the Automation is not ready', why }
 }
 
 /** What holds a paused Automation: somebody's will, or the failures by which it paused itself. */
@@ -209,7 +218,7 @@ function whyPaused({ metadata, spec, status }: DeepReadonly<Automation>): string
   const pause = status?.pause
   if (pause === undefined) return `Resume it: ${resume}.`
   const { streak, reason, message, since, nextProbe } = pause
-  const cause = `${streak} firings in a row failed until ${shownInUtc(new Date(since))}, the last with ${reason}: ${message}`
+  const cause = `${streak} firings in a row failed until ${shownInUtc(new Date(since))}, the last with ${reason}: ${sentence(message)}`
   if (spec.paused === true)
     return `Somebody paused it, and it has paused itself as well: ${cause} Resume it: ${resume}.`
   if (nextProbe === undefined) return `${cause} Mend the cause, then: ${resume}.`

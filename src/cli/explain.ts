@@ -5,7 +5,7 @@ import type { Schedule } from '../schedule/cron.ts'
 import { describeTrigger } from '../schedule/describe.ts'
 import { latestOccurrence, nextOccurrence } from '../schedule/occurrence.ts'
 import { type Cluster, getNamed, withCluster } from './cluster.ts'
-import { type Explanation, explainOccurrence } from './explain-occurrence.ts'
+import { type Explanation, explainOccurrence, held } from './explain-occurrence.ts'
 import { readOptionalInstant, shownInUtc, shownLocally } from './instants.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
 import type { GlobalOptions } from './options.ts'
@@ -53,6 +53,8 @@ export interface Account {
   readonly at: string | null
   /** False where nothing was due then: the explanation is that of the occurrence before. */
   readonly due: boolean
+  /** Why nothing starts now; null where nothing stands in the way. */
+  readonly held: string | null
   /** null where there is no such occurrence. */
   readonly explanation: Explanation | null
   /** The first occurrence after the present, or after the instant at which nothing was due; null where there is none. */
@@ -75,6 +77,7 @@ export function explainAt(view: ScheduleView, at: Date | undefined): Account {
     schedule: describeTrigger(schedule.trigger),
     timezone: zoneOf(schedule),
     state: of.status?.state ?? null,
+    held: held(of)?.why ?? null,
     at: at?.toISOString() ?? null,
     ...(schedule.kind === 'once' ? aboutDate(view, schedule.at, at) : aboutRecurring(view, schedule.schedule, at)),
   }
@@ -110,6 +113,7 @@ export function renderAccount({
   schedule,
   timezone,
   state,
+  held,
   at,
   due,
   explanation,
@@ -122,11 +126,12 @@ export function renderAccount({
   const placed = due ? 'Occurrence' : (explanation?.occurrence ?? '') > (at ?? '') ? 'After that' : 'Before that'
   return fields([
     ['Automation', `${name}${state === null ? '' : `, ${state}`}`],
+    ['Held', explanation?.why === held ? undefined : (held ?? undefined)],
     ['Schedule', schedule],
     ['Asked', due || at === null ? undefined : `${shown(at)}: not due then`],
     [placed, explanation === null ? undefined : shown(explanation.occurrence)],
     ['Answer', explanation?.summary],
     ['Why', explanation?.why],
-    ['Next', next === null ? undefined : shown(next)],
+    ['Next', next === null ? undefined : `${shown(next)}${held === null ? '' : ', unless this still holds it'}`],
   ])
 }

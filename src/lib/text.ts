@@ -20,6 +20,11 @@ export function shortenToBytes(text: string, bytes: number): string {
   return `${text.slice(0, read)}…`
 }
 
+/** The text as a sentence that another can follow: with a full stop, unless it ends with one or with `?`, `!` or `…`. */
+export function sentence(text: string): string {
+  return /[.?!…]$/.test(text) ? text : `${text}.`
+}
+
 /** Order of texts by UTF-16 code unit, the same on every machine. For `sort`. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0

@@ -2,7 +2,7 @@ import type { Automation } from '../../api/automation.ts'
 import type { PauseNotice } from '../../api/notices.ts'
 import type { Pause } from '../../api/pause.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
-import { shorten } from '../../lib/text.ts'
+import { sentence, shorten } from '../../lib/text.ts'
 import type { Notices } from '../../runtime/notices.ts'
 
 type Seen = DeepReadonly<Automation>
@@ -12,7 +12,7 @@ export function pauseNote(name: string, { reason, message, streak, nextProbe }: 
   const mend = `Mend the cause, then graphwright resume ${name}, or fire it by hand: a success resumes it.`
   const tryAgain = `It tries again by itself, from time to time; graphwright resume ${name} to try at once.`
   const next = nextProbe === undefined ? mend : tryAgain
-  return `${streak} firings in a row failed, the last with ${reason}: ${message} ${next}`
+  return `${streak} firings in a row failed, the last with ${reason}: ${sentence(message)} ${next}`
 }
 
 /** How long to wait before asking again what became of a notice, milliseconds. */

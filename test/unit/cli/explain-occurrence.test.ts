@@ -295,6 +295,15 @@ describe('explain', () => {
     `)
   })
 
+  it('says what holds the Automation, also where the last occurrence ran', () => {
+    const readiness = [{ check: 'agent', state: 'Failed', message: 'There is no Agent x.' } as const]
+    const held = hourly({ status: { state: 'NotReady', readiness } })
+    const shown = renderAccount(explainAt(viewOf(held, [ofSchedule('12:00', { phase: 'Succeeded' })], now), undefined))
+    expect(shown).toContain('Held         There is no Agent x.')
+    expect(shown).toContain('unless this still holds it')
+    expect(renderAccount(explainAt(view, undefined))).not.toContain('Held')
+  })
+
   it('shows the time of the zone beside UTC', () => {
     const spec = { triggers: [{ id: 'tick', kind: 'schedule', cron: '0 9 * * *', timezone: 'Europe/Berlin' } as const] }
     const shown = renderAccount(explainAt(viewOf(hourly({ spec }), [], now), undefined))

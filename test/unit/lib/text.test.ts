@@ -1,8 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { beginningOf, compareText, nearest, printable, shorten, shortenToBytes } from '../../../src/lib/text.ts'
+import {
+  beginningOf,
+  compareText,
+  nearest,
+  printable,
+  sentence,
+  shorten,
+  shortenToBytes,
+} from '../../../src/lib/text.ts'
 
 const texts = fc.string({ unit: 'grapheme', maxLength: 60 })
+
+it('makes a sentence of what is none yet', () => {
+  expect(['It broke', 'It broke.', 'Why?', 'and so on…'].map(sentence)).toEqual([
+    'It broke.',
+    'It broke.',
+    'Why?',
+    'and so on…',
+  ])
+})
 
 describe('shortening', () => {
   it('keeps what is short enough, and says where something was cut', () => {
