@@ -1,4 +1,4 @@
-import { type AutomationGraph, automationGraph } from '../api/automation-graph.ts'
+import { type AutomationGraph, automationGraph, type GraphError } from '../api/automation-graph.ts'
 import { type AutomationGraphPlan, automationGraphPlan } from '../api/automation-graph-plan.ts'
 import { fieldManagers } from '../api/labels.ts'
 import { isInvalid } from '../kube/error.ts'
@@ -12,6 +12,8 @@ import { renderContent } from './plan-text.ts'
 /** How long the operator may take to plan what was applied a moment ago. */
 const patienceMillis = 15_000
 const pauseMillis = 250
+/** So many errors of a graph are told in a refusal. */
+const maxListed = 3
 
 /** `approve plan/NAME`: approves exactly the plan that is shown. A graph's name means its pending plan. */
 export async function approveCommand(reference: string, options: GlobalOptions, io: Io): Promise<ExitCode> {
@@ -62,12 +64,20 @@ async function planOfGraph({ metadata, status }: AutomationGraph, { client, name
   }
   const errors = status?.errors ?? []
   if (errors.length > 0) {
-    const listed = errors.map(({ code, detail }) => `${code}: ${detail}`).join('; ')
-    throw refusal('rejected', `the graph ${metadata.name} has errors and no plan; correct it: ${listed}`)
+    throw refusal('rejected', `the graph ${metadata.name} has errors and no plan; correct it: ${listed(errors)}`)
   }
   const plan =
     status?.plan === undefined ? undefined : await client.find(automationGraphPlan, { name: status.plan, namespace })
   return plan === undefined ? { wait: `the graph ${metadata.name} has no plan yet` } : { plan }
+}
+
+/** The first errors, and where to find the others: it is one line. */
+function listed(errors: readonly GraphError[]): string {
+  const shown = errors.slice(0, maxListed).map(({ code, detail }) => `${code}: ${detail}`)
+  const others = errors.length - shown.length
+  return [...shown, ...(others > 0 ? [`and ${others} more, as graphwright plan -f FILE shows them all`] : [])].join(
+    '; ',
+  )
 }
 
 /** Says why a plan cannot be approved, and what to do. */

@@ -66,18 +66,18 @@ function isMissed(answer: Answer, unrecorded: boolean): boolean {
 }
 
 const leftBecause: Readonly<Record<Answer, string>> = {
-  Fired: 'has a firing',
-  MadeUp: 'was made up for before',
-  Skipped: 'was skipped',
-  BeforeCreation: 'lies before the creation of the Automation',
-  BeforeChange: 'lies before the last change of the schedule',
-  BeforeResume: 'lies before the Automation was resumed',
-  NotFuture: 'was past when it was chosen',
-  Decided: 'has no record any more and may have run; --unrecorded takes these too',
-  Upcoming: 'is still to come',
-  Paused: 'is due when the Automation is resumed, or skipped then',
-  NotReady: 'is due when the Automation is ready, or skipped then',
-  Undecided: 'is about to be decided',
+  Fired: 'with a firing',
+  MadeUp: 'made up for before',
+  Skipped: 'skipped',
+  BeforeCreation: 'before the creation of the Automation',
+  BeforeChange: 'before the last change of the schedule',
+  BeforeResume: 'before the Automation was resumed',
+  NotFuture: 'past when it was chosen',
+  Decided: 'of which no record is left, and which may have run; --unrecorded takes these too',
+  Upcoming: 'still to come',
+  Paused: 'due when the Automation is resumed, or skipped then',
+  NotReady: 'due when the Automation is ready, or skipped then',
+  Undecided: 'about to be decided',
 }
 
 /** What is left alone and why, a line each. */

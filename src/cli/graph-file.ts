@@ -12,12 +12,16 @@ export interface GraphInFile {
   readonly beside: BesideDocument
   /** What is wrong around the document: values that YAML reads otherwise, the other fields of the resource. */
   readonly errors: readonly GraphError[]
+  /** Kind and name of what else the file has: it is applied together with the graph. */
+  readonly neighbours?: readonly string[]
 }
 
 /** The graphs of a file: AutomationGraph resources, or a bare document. Other kinds are left to kubectl. */
 export function readGraphs(text: string, path: string): GraphInFile[] {
-  const graphs = readYaml(text, path).flatMap((document, index) => graphOf(document, index) ?? [])
-  if (graphs.length > 0) return graphs
+  const documents = readYaml(text, path)
+  const graphs = documents.flatMap((document, index) => graphOf(document, index) ?? [])
+  const neighbours = documents.flatMap(({ value }) => (isJsonObject(value) ? [`${value.kind} ${nameOf(value)}`] : []))
+  if (graphs.length > 0) return graphs.map((graph) => ({ ...graph, neighbours }))
   throw cannotAsk('no_graph', `${path} holds no ${automationGraph.kind}: name the file of a graph`)
 }
 

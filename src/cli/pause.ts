@@ -104,6 +104,6 @@ export function renderResume({ metadata, spec }: Automation, changed: boolean, i
   const { name } = metadata
   if (!changed) return `Automation ${name} is not paused: nothing was changed.`
   const isRecurring = spec.triggers.some(({ kind }) => kind === 'schedule')
-  const missed = isRecurring ? ` What was due meanwhile does not start by itself: ${invocation} backfill ${name}.` : ''
-  return `Automation ${name} is resumed.${missed}\nNext: ${invocation} next ${name}`
+  const missed = `What was due meanwhile does not start by itself. To see what can be made up for: ${invocation} backfill ${name} --from TIME --to now --dry-run`
+  return `Automation ${name} is resumed.${isRecurring ? ` ${missed}` : ''}\nNext: ${invocation} next ${name}`
 }

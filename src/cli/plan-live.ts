@@ -28,7 +28,16 @@ export async function planAgainst(graph: GraphInFile, cluster: Cluster, now: Dat
   const result = resultOf(graph, compiled)
   if (result.kind === 'rejected') return result
   const world = await gather(graph.name, result.compiled, cluster, liveGraph, liveAutomation)
-  return { ...result, content: planGraph(result.compiled, world) }
+  const content = planGraph(result.compiled, world)
+  const missing = content.requiredInputs.map(({ kind, name }) => `${kind} ${name}`)
+  return { ...result, content, brought: missing.filter((input) => graph.neighbours?.includes(input)) }
+}
+
+/** The revision that the graph has once this document is applied. */
+function revisionAfter(live: AutomationGraph | undefined, digest: string): number {
+  const { generation = 0 } = live?.metadata ?? {}
+  if (live?.status?.documentDigest !== digest) return generation + 1
+  return live.status.revision ?? generation
 }
 
 async function gather(
@@ -46,7 +55,7 @@ async function gather(
   ])
   return planWorldOf({
     graph: { name, uid: liveGraph?.metadata.uid ?? 'not-created', namespace },
-    revision: liveGraph?.status?.revision ?? liveGraph?.metadata.generation ?? 1,
+    revision: revisionAfter(liveGraph, compiled.documentDigest),
     appliedPlanDigest: liveGraph?.status?.applied?.digest,
     environment: foundEnvironment,
     serviceAccount: foundAccount,

@@ -10,6 +10,8 @@ export type PlanResult =
       readonly graph: string
       readonly compiled: CompiledGraph
       readonly content?: PlanContent
+      /** Kind and name of what is missing in the cluster, and is applied together with the graph. */
+      readonly brought?: readonly string[]
     }
   | {
       readonly kind: 'rejected'

@@ -28,15 +28,22 @@ function renderPlan(result: PlanResult, options: PlanTextOptions): string {
       '\n',
     )
   }
-  const { compiled, content, graph } = result
+  const { brought = [], compiled, content, graph } = result
   return [
     `${graph}: planned, ${summary(compiled)}`,
     '',
     indent(drawing(compiled, options.unicode)),
     '',
     ...renderFindings('warning', compiled.warnings),
-    ...(content === undefined ? [nextSteps(graph, options)] : [renderContent(content)]),
+    ...(content === undefined ? [nextSteps(graph, options)] : [renderContent(content), ...renderBrought(brought)]),
   ].join('\n')
+}
+
+/** The plan is of the cluster as it is: what comes with the graph blocks nothing once both are applied. */
+function renderBrought(brought: readonly string[]): string[] {
+  return brought.length === 0
+    ? []
+    : ['', `In the file as well: ${brought.join(', ')}. Applied together, they block nothing.`]
 }
 
 function nextSteps(graph: string, { filename, invocation, place }: PlanTextOptions): string {

@@ -14,6 +14,11 @@ export function explain(error: unknown, signal: AbortSignal): CliError {
   return cannotAsk('internal', `this is a mistake in graphwright, please report it: ${message}`, error)
 }
 
+/** A kind, or as after an uninstallation the whole group, is unknown: no Status then names an object. */
+function isUnknownPath({ message, details }: KubeError): boolean {
+  return message.includes('could not find the requested resource') || details === undefined
+}
+
 function explainKubeError(error: KubeError): CliError {
   const { status, message } = error
   if (status === 0) {
@@ -30,7 +35,7 @@ function explainKubeError(error: KubeError): CliError {
       '; ask an administrator for the role graphwright-edit (graphwright-view to look, graphwright-approver to approve) here'
     return cannotAsk('forbidden', isRbac ? message + advice : message, error)
   }
-  if (status === 404 && message.includes('could not find the requested resource')) {
+  if (status === 404 && isUnknownPath(error)) {
     return cannotAsk(
       'not_installed',
       'the API server does not know the kinds of graphwright.dev: install the operator first, or choose another cluster by --context',

@@ -53,7 +53,7 @@ describe('chooseMissed', () => {
 
   it('says what it takes and what it leaves', () => {
     const choice = chooseMissed(view, window)
-    expect(renderLeft(choice)).toContain('left alone: 5 has no record any more')
+    expect(renderLeft(choice)).toContain('left alone: 5 of which no record is left')
     expect(renderMissed(choice, new Map([[day('05:15'), 'hourly-manual-1']]))).toMatchInlineSnapshot(`
       "LOCAL (Asia/Kathmandu)   UTC                    WHAT BECAME OF IT                                                                  FIRING
       2026-12-01T09:00+05:45   2026-12-01T03:15:00Z   skipped: Superseded (one of 5 from 2026-12-01T03:15:00Z to 2026-12-01T07:15:00Z)   -

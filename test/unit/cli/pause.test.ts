@@ -31,7 +31,9 @@ describe('resume', () => {
     const recurring = anAutomation({
       spec: { triggers: [{ id: 't', kind: 'schedule', cron: '@daily', timezone: 'UTC' }] },
     })
-    expect(renderResume(recurring, true, 'graphwright')).toContain('graphwright backfill triage')
+    expect(renderResume(recurring, true, 'graphwright')).toContain(
+      'graphwright backfill triage --from TIME --to now --dry-run',
+    )
     expect(renderResume(anAutomation(), true, 'graphwright')).not.toContain('backfill')
     expect(renderResume(anAutomation(), false, 'graphwright')).toContain('is not paused')
   })

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../src/cli/cluster.ts'
 import { planAgainst } from '../../../src/cli/plan-live.ts'
 import type { PlanResult } from '../../../src/cli/plan-result.ts'
 import type { KubeObject } from '../../../src/lib/object.ts'
-import { anAgent, anAutomation, anEnvironment } from '../../kit/builders.ts'
+import { aGraph, anAgent, anAutomation, anEnvironment } from '../../kit/builders.ts'
 import { changed, nodeOf, now, oneAgent } from '../../kit/graph-documents.ts'
 import { reconcileContext } from '../../kit/reconcile-context.ts'
 
@@ -29,6 +29,23 @@ describe('plan --live', () => {
       'service_account_missing',
       'agent_missing',
     ])
+  })
+
+  it('tells the revision that the graph has after an apply, which only another document makes a new one', async () => {
+    const live = aGraph({ name: 'report', status: { revision: 2, documentDigest: 'sha256:old' } })
+    const generation = live.metadata.generation ?? 0
+    const first = await planned([live])
+    expect(first).toMatchObject({ content: { revision: generation + 1 } })
+    const documentDigest = first.kind === 'planned' ? first.compiled.documentDigest : ''
+    const same = { ...live, status: { ...live.status, documentDigest } }
+    expect(await planned([same])).toMatchObject({ content: { revision: 2 } })
+  })
+
+  it('names what the file itself has of the missing', async () => {
+    const cluster: Cluster = { client: reconcileContext({ live: [] }).live, namespace: 'default' }
+    const neighbours = ['Agent reporter', 'Agent other']
+    const graph = { name: 'report', document, beside: {}, errors: [], neighbours }
+    expect(await planAgainst(graph, cluster, now)).toMatchObject({ brought: ['Agent reporter'] })
   })
 
   it("[A-131] does not take the date of a stranger's Automation for one of this graph", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AutomationFiringStatus } from '../../../src/api/automation-firing.ts'
-import { checkApprovable } from '../../../src/cli/approve.ts'
+import { checkApprovable, settledPlan } from '../../../src/cli/approve.ts'
 import { unknownName } from '../../../src/cli/cluster.ts'
 import { readEvent } from '../../../src/cli/event.ts'
 import { type Io, refusal } from '../../../src/cli/io.ts'
@@ -14,7 +14,9 @@ import { renderTrace } from '../../../src/cli/trace.ts'
 import { missingEvidence, traceData } from '../../../src/cli/trace-data.ts'
 import { KubeConfigError } from '../../../src/kube/config.ts'
 import { KubeError } from '../../../src/kube/error.ts'
-import { aFiring, anAutomation, aPlan, aProgram, aRun, aSession, inlineContent } from '../../kit/builders.ts'
+import { systemClock } from '../../../src/runtime/clock.ts'
+import { aFiring, aGraph, anAutomation, aPlan, aProgram, aRun, aSession, inlineContent } from '../../kit/builders.ts'
+import { reconcileContext } from '../../kit/reconcile-context.ts'
 
 const now = new Date('2026-11-30T12:10:00Z')
 
@@ -274,11 +276,21 @@ describe('run', () => {
     ['an integer that would be rounded', '9007199254740993', 'would lose digits'],
     ['too much', `"${'x'.repeat(300_000)}"`, 'at most 262144'],
   ])('refuses %s in one line', async (_title, argument, message) => {
-    await expect(readEvent(argument, filesIo({}))).rejects.toThrow(message)
+    await expect(readEvent(argument, { ...filesIo({}), clock: systemClock })).rejects.toThrow(message)
   })
 })
 
 describe('approve', () => {
+  it('tells the first errors of a graph on its line, and how many more there are', async () => {
+    const errors = ['a', 'b', 'c', 'd', 'e'].map((detail) => ({ code: 'node_unknown' as const, detail }))
+    const graph = aGraph({ name: 'wrong', metadata: { generation: 1 }, status: { observedGeneration: 1, errors } })
+    const cluster = { client: reconcileContext({ live: [graph] }).live, namespace: 'default' }
+    await expect(settledPlan('wrong', cluster, { ...filesIo({}), clock: systemClock })).rejects.toMatchObject({
+      code: 'rejected',
+      message: expect.stringMatching(/correct it: node_unknown: a; node_unknown: b; node_unknown: c; and 2 more, as /),
+    })
+  })
+
   it.each([
     [
       'blocked',
@@ -321,6 +333,12 @@ describe('explain', () => {
     [
       'a cluster without the operator',
       kube(404, 'the server could not find the requested resource'),
+      'not_installed',
+      'install the operator',
+    ],
+    [
+      'a cluster that knows no such group',
+      kube(404, '404 NotFound', 'NotFound'),
       'not_installed',
       'install the operator',
     ],
