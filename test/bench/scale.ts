@@ -12,7 +12,7 @@ import { Witness } from './witness.ts'
 const namespace = 'herd'
 const restarts = 3
 const idleMillis = 60_000
-const patienceMillis = 180_000
+const patienceMillis = 300_000
 const pollMillis = 100
 /** Controllers that look at each graph, or at what was made of it. */
 const controllers = ['automation', 'automationhistory', 'automationgraph', 'automationgraphplan']
