@@ -12,6 +12,8 @@ export interface GraphInFile {
   readonly beside: BesideDocument
   /** What is wrong around the document: values that YAML reads otherwise, the other fields of the resource. */
   readonly errors: readonly GraphError[]
+  /** True where plans without blockers are applied at once (`applyPolicy: Automatic`). */
+  readonly isAutomatic?: boolean
   /** Kind and name of what else the file has: it is applied together with the graph. */
   readonly neighbours?: readonly string[]
 }
@@ -40,6 +42,7 @@ function graphOf(document: YamlDocument, index: number): GraphInFile | undefined
     name: nameOf(value) ?? `document ${index + 1}`,
     document: documentOf(value) as unknown as GraphDocument,
     beside: besideOf(value),
+    isAutomatic: isJsonObject(value.spec) && value.spec.applyPolicy === 'Automatic',
     errors: [...errors, ...aroundErrors(value)],
   }
 }

@@ -10,6 +10,8 @@ export type PlanResult =
       readonly graph: string
       readonly compiled: CompiledGraph
       readonly content?: PlanContent
+      /** True where nobody approves it: `applyPolicy: Automatic`. */
+      readonly isAutomatic?: boolean
       /** Kind and name of what is missing in the cluster, and is applied together with the graph. */
       readonly brought?: readonly string[]
     }
@@ -23,7 +25,7 @@ export type PlanResult =
 /** A result of the compiler beside what is wrong around the document. */
 export function resultOf(graph: GraphInFile, result: CompileResult): PlanResult {
   if (result.kind === 'compiled' && graph.errors.length === 0) {
-    return { kind: 'planned', graph: graph.name, compiled: result }
+    return { kind: 'planned', graph: graph.name, compiled: result, isAutomatic: graph.isAutomatic === true }
   }
   const errors = [...graph.errors, ...(result.kind === 'rejected' ? result.errors : [])]
   return { kind: 'rejected', graph: graph.name, errors, warnings: result.warnings }

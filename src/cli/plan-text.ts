@@ -16,6 +16,8 @@ export interface PlanTextOptions {
   readonly filename: string
 }
 
+type Planned = Extract<PlanResult, { readonly kind: 'planned' }>
+
 /** Plans for people: each graph drawn, or everything that is wrong with it. */
 export function renderPlans(results: readonly PlanResult[], options: PlanTextOptions): string {
   return results.map((result) => renderPlan(result, options)).join('\n\n')
@@ -28,14 +30,14 @@ function renderPlan(result: PlanResult, options: PlanTextOptions): string {
       '\n',
     )
   }
-  const { brought = [], compiled, content, graph } = result
+  const { brought = [], compiled, content } = result
   return [
-    `${graph}: planned, ${summary(compiled)}`,
+    `${result.graph}: planned, ${summary(compiled)}`,
     '',
     indent(drawing(compiled, options.unicode)),
     '',
     ...renderFindings('warning', compiled.warnings),
-    ...(content === undefined ? [nextSteps(graph, options)] : [renderContent(content), ...renderBrought(brought)]),
+    ...(content === undefined ? [nextSteps(result, options)] : [renderContent(content), ...renderBrought(brought)]),
   ].join('\n')
 }
 
@@ -46,8 +48,10 @@ function renderBrought(brought: readonly string[]): string[] {
     : ['', `In the file as well: ${brought.join(', ')}. Applied together, they block nothing.`]
 }
 
-function nextSteps(graph: string, { filename, invocation, place }: PlanTextOptions): string {
-  return `Next: kubectl${place} apply --server-side -f ${filename}, then ${invocation}${place} approve ${graph}. With --live this also says what applying would change.`
+function nextSteps({ graph, isAutomatic }: Planned, { filename, invocation, place }: PlanTextOptions): string {
+  const apply = `Next: kubectl${place} apply --server-side -f ${filename}`
+  const then = isAutomatic === true ? '; it approves its plans itself' : `, then ${invocation}${place} approve ${graph}`
+  return `${apply}${then}. With --live this also says what applying would change.`
 }
 
 function summary({ target, triggers, agents }: CompiledGraph): string {

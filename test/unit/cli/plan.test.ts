@@ -44,7 +44,7 @@ describe('plan -f', () => {
         ├─ continue ▶ escalate  agent escalate, reads the output of triage
         └─ otherwise ▶ finish
 
-      Next: kubectl apply --server-side -f graph.yaml, then graphwright approve triage. With --live this also says what applying would change.
+      Next: kubectl apply --server-side -f graph.yaml; it approves its plans itself. With --live this also says what applying would change.
       "
     `)
   })
