@@ -1,4 +1,4 @@
-import { automationFiring } from '../api/automation-firing.ts'
+import { type AutomationFiring, automationFiring } from '../api/automation-firing.ts'
 import { settleFinalizer } from '../api/labels.ts'
 import type { Job } from '../kube/core-types.ts'
 import type { KubeObject } from '../lib/object.ts'
@@ -49,7 +49,7 @@ export function findingsOf(survey: Survey): Finding[] {
       code: 'firings_under_way',
       effect: 'breaks',
       message: 'firings are under way: without a manager they never end, and cannot be deleted',
-      objects: firings.filter((firing) => !isSettled(firing as never)).map(foundFiring),
+      objects: firings.filter((firing) => !isSettled(firing)).map(foundFiring),
     },
     {
       code: 'jobs_running',
@@ -61,7 +61,7 @@ export function findingsOf(survey: Survey): Finding[] {
       code: 'finalizers',
       effect: 'breaks',
       message: `objects have the finalizer ${settleFinalizer}, which a manager alone takes off`,
-      objects: survey.objects.filter(holdsOn).map(found),
+      objects: survey.objects.filter(hasSettleFinalizer).map(found),
     },
     {
       code: 'objects',
@@ -85,7 +85,7 @@ export function findingsOf(survey: Survey): Finding[] {
       code: 'policies_and_roles',
       effect: 'left',
       message: 'policies and roles of the whole cluster stay, because the release of the operator does not own them',
-      objects: foreign(survey).map(found),
+      objects: sharedOfOthers(survey).map(found),
     },
     {
       code: 'definitions',
@@ -104,18 +104,18 @@ export function findingsOf(survey: Survey): Finding[] {
 }
 
 /** Policies and roles that do not go with the release of a manager that was found. */
-export function foreign({ managers, shared }: Survey): KubeObject[] {
+export function sharedOfOthers({ managers, shared }: Survey): KubeObject[] {
   const releases = releasesOf(managers)
   return shared.filter((object) => object.kind !== definitionKind && !releases.has(releaseOf(object) ?? ''))
 }
 
 /** It cannot be deleted before somebody takes our finalizer off. */
-export function holdsOn({ metadata }: KubeObject): boolean {
+export function hasSettleFinalizer({ metadata }: KubeObject): boolean {
   return metadata.finalizers?.includes(settleFinalizer) === true
 }
 
-function isFiring({ kind }: KubeObject): boolean {
-  return kind === automationFiring.kind
+function isFiring(object: KubeObject): object is AutomationFiring {
+  return object.kind === automationFiring.kind
 }
 
 function hasEnded({ status }: Job): boolean {
@@ -129,7 +129,6 @@ function found({ kind, metadata }: KubeObject): Found {
   return { kind, namespace: metadata.namespace, name: metadata.name }
 }
 
-function foundFiring(firing: KubeObject): Found {
-  const { status } = firing as { status?: { phase?: string } }
-  return { ...found(firing), detail: status?.phase ?? 'Pending' }
+function foundFiring(firing: AutomationFiring): Found {
+  return { ...found(firing), detail: firing.status?.phase ?? 'Pending' }
 }

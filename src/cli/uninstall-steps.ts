@@ -3,7 +3,7 @@ import { kinds } from '../api/kinds.ts'
 import { labels, runnerName, settleFinalizer } from '../api/labels.ts'
 import { run } from '../api/run.ts'
 import type { KubeObject } from '../lib/object.ts'
-import { definitionKind, foreign, holdsOn } from './uninstall-findings.ts'
+import { definitionKind, hasSettleFinalizer, sharedOfOthers } from './uninstall-findings.ts'
 import { type InstalledManager, releaseOf, type Survey } from './uninstall-survey.ts'
 
 /** One thing to do. */
@@ -42,7 +42,7 @@ function deletions(survey: Survey, isManaged: boolean): Step[] {
       : 'delete what people wrote; no manager is ready to end what is under way',
     command: `kubectl delete ${plurals(written)} --all ${place}${isManaged ? '' : ' --wait=false'}`,
   }))
-  const releases = isManaged ? [] : survey.objects.filter(holdsOn).map(finalizerStep)
+  const releases = isManaged ? [] : survey.objects.filter(hasSettleFinalizer).map(finalizerStep)
   const made = kinds.map(({ kind }) => kind).filter((kind) => !written.includes(kind))
   const orphans = placesOf(
     survey,
@@ -101,7 +101,7 @@ function workspaceSteps({ workspaces }: Survey): Step[] {
 }
 
 function sharedSteps(survey: Survey): Step[] {
-  const owners = [...new Set(foreign(survey).map(releaseOf))]
+  const owners = [...new Set(sharedOfOthers(survey).map(releaseOf))]
   const steps = owners.map((owner): Step => {
     const why = 'remove the policies and roles of the whole cluster'
     const [namespace, release] = owner?.split('/') ?? []
