@@ -1,9 +1,9 @@
 import type { Automation, SkippedOccurrences } from '../api/automation.ts'
 import type { AutomationFiring } from '../api/automation-firing.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
-import { sentence } from '../lib/text.ts'
 import type { Schedule } from '../schedule/cron.ts'
 import { startOf } from '../schedule/jitter.ts'
+import { holdOf } from './hold.ts'
 import { shownInUtc } from './instants.ts'
 import type { ScheduleView } from './schedule-view.ts'
 
@@ -190,40 +190,13 @@ function open({ automation, schedule, now }: ScheduleView, occurrence: Date): Ve
       why: `It starts at ${shownInUtc(startAt)}, if nothing stands in the way then.`,
     }
   }
-  return held(automation) ?? undecided
+  return holdOf(automation) ?? undecided
 }
 
 const undecided: Verdict = {
   answer: 'Undecided',
   summary: 'due, and not decided yet',
   why: 'The manager decides it within a moment. If that does not happen, see whether the manager runs.',
-}
-
-/** What keeps an Automation from starting anything now; undefined where nothing does. */
-export function held(automation: DeepReadonly<Automation>): Verdict | undefined {
-  const { spec, status } = automation
-  if (spec.paused === true || status?.state === 'Paused') {
-    const who = spec.paused === true ? 'is paused' : 'has paused itself'
-    return { answer: 'Paused', summary: `not run: the Automation ${who}`, why: whyPaused(automation) }
-  }
-  const readiness = status?.readiness ?? []
-  if (readiness.length === 0) return undefined
-  const why = readiness.map(({ message }) => message).join(' ')
-  return { answer: 'NotReady', summary: 'not run: the Automation is not ready', why }
-}
-
-/** What holds a paused Automation: somebody's will, or the failures by which it paused itself. */
-function whyPaused({ metadata, spec, status }: DeepReadonly<Automation>): string {
-  const resume = `graphwright resume ${metadata.name}`
-  const pause = status?.pause
-  if (pause === undefined) return `Resume it: ${resume}.`
-  const { streak, reason, message, since, nextProbe } = pause
-  const cause = `${streak} firings in a row failed until ${shownInUtc(new Date(since))}, the last with ${reason}: ${sentence(message)}`
-  if (spec.paused === true)
-    return `Somebody paused it, and it has paused itself as well: ${cause} Resume it: ${resume}.`
-  if (nextProbe === undefined) return `${cause} Mend the cause, then: ${resume}.`
-  const probe = `The first occurrence from ${shownInUtc(new Date(nextProbe))} on is tried; to try at once: ${resume}.`
-  return `${cause} ${probe}`
 }
 
 function jittered(schedule: Schedule, { metadata, spec }: DeepReadonly<Automation>, occurrence: Date): Date {

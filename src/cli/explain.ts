@@ -5,7 +5,8 @@ import type { Schedule } from '../schedule/cron.ts'
 import { describeTrigger } from '../schedule/describe.ts'
 import { latestOccurrence, nextOccurrence } from '../schedule/occurrence.ts'
 import { type Cluster, getNamed, withCluster } from './cluster.ts'
-import { type Explanation, explainOccurrence, held } from './explain-occurrence.ts'
+import { type Explanation, explainOccurrence } from './explain-occurrence.ts'
+import { holdOf } from './hold.ts'
 import { readOptionalInstant, shownInUtc, shownLocally } from './instants.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
 import type { GlobalOptions } from './options.ts'
@@ -77,7 +78,7 @@ export function explainAt(view: ScheduleView, at: Date | undefined): Account {
     schedule: describeTrigger(schedule.trigger),
     timezone: zoneOf(schedule),
     state: of.status?.state ?? null,
-    held: held(of)?.why ?? null,
+    held: holdOf(of)?.why ?? null,
     at: at?.toISOString() ?? null,
     ...(schedule.kind === 'once' ? aboutDate(view, schedule.at, at) : aboutRecurring(view, schedule.schedule, at)),
   }
