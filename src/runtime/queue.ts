@@ -28,6 +28,14 @@ const retriesPerSecond = 10
 const retryBurst = 100
 
 /**
+ * A key that fails at its instant has its first retries to itself: of a thousand that fail together, because the API
+ * server is away for a moment, the last would wait for the shared rate a minute and a half. Spread wide instead, they
+ * do not come back in step either.
+ */
+const timelyRetries = 3
+const timelyRetryJitter = 0.5
+
+/**
  * Keys to be worked on. A key is never with two workers at once; adds of a key that waits collapse into one; an add
  * while the key is worked on brings it back afterwards. A key has at most one deadline, the earliest; a worker that
  * takes the key has seen everything the deadline was for, so it is dropped then, and not before: a key that waits when
@@ -101,11 +109,19 @@ export class WorkQueue {
     this.addAfter(key, millis, this.#processing.get(key)?.priority)
   }
 
-  /** Makes the key due after a back-off that grows with every call until {@link forget}. Returns it, milliseconds. */
+  /**
+   * Makes the key due after a back-off that grows with every call until {@link forget}. Returns it, milliseconds. What its
+   * worker was to do at an instant is still timely in the first retries.
+   */
   retry(key: ObjectKey): number {
     const failures = (this.#failures.get(key) ?? 0) + 1
     this.#failures.set(key, failures)
     this.#observer?.retried()
+    if (failures <= timelyRetries && this.#processing.get(key)?.priority === 'timely') {
+      const millis = backOffMillis(failures, { ...this.#backOff, jitter: timelyRetryJitter })
+      this.addAfter(key, millis, 'timely')
+      return millis
+    }
     const millis = Math.max(backOffMillis(failures, this.#backOff), this.#retries.reserve())
     this.addAfter(key, millis)
     return millis

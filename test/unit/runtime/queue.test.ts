@@ -114,6 +114,42 @@ test('retries of all keys together keep to ten a second after a hundred', () => 
   expect(delays[299]).toBeCloseTo(20_000, -1)
 })
 
+test('a thousand keys that fail at their instant are retried within seconds, spread, ahead of the others', async () => {
+  const clock = new FakeClock()
+  const queue = queueAt(clock)
+  const keys = Array.from({ length: 1000 }, (_, n) => `key-${n}`)
+  for (const key of keys) queue.add(key, 'timely')
+  const delays = []
+  for (const key of keys) {
+    expect(await queue.get()).toBe(key)
+    delays.push(queue.retry(key))
+    queue.done(key)
+  }
+  expect(Math.max(...delays)).toBeLessThanOrEqual(1500)
+  const [earliest, latest] = [Math.min(...delays), Math.max(...delays)]
+  expect(latest - earliest).toBeGreaterThan(500)
+  queue.add('event')
+  clock.tick(1500)
+  expect(queue.depth).toBe(1001)
+  expect(keys).toContain(await queue.get())
+})
+
+test('a key that keeps failing after its instant is an ordinary one from its fourth failure', async () => {
+  const clock = new FakeClock()
+  const queue = queueAt(clock)
+  queue.add('a', 'timely')
+  for (let failures = 1; failures <= 4; failures++) {
+    expect(await queue.get()).toBe('a')
+    const delay = queue.retry('a')
+    queue.done('a')
+    queue.add('event')
+    clock.tick(delay)
+    if (failures < 4) continue
+    expect(delay).toBeGreaterThanOrEqual(7200)
+    expect(await queue.get()).toBe('event')
+  }
+})
+
 test('a draining queue hands nothing out, takes nothing in, and waits for the keys in work', async () => {
   const clock = new FakeClock()
   const queue = queueAt(clock)
