@@ -200,5 +200,6 @@ export const automationFiring = defineKind({
     { name: 'Duration', type: 'string', jsonPath: '.status.duration' },
   ],
   rules: [frozenSpec, statusStays],
+  keepsContent: true,
 })
 export type AutomationFiring = NonNullable<(typeof automationFiring)['example']>

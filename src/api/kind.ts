@@ -43,6 +43,7 @@ export interface KindDeclaration<Spec, Status> {
   readonly status: z.ZodType<Status>
   readonly columns: readonly PrinterColumn[]
   readonly rules?: readonly CelRule[]
+  readonly keepsContent?: boolean
 }
 
 /** Defines a namespaced kind of this project's API group. */

@@ -64,6 +64,8 @@ export interface ResourceType<T extends KubeObject> {
   /** Lower-case plural of the URL. */
   readonly plural: string
   readonly namespaced: boolean
+  /** True where an object's content stays what it was created with: the server adds no defaults, and nobody may change it. */
+  readonly keepsContent?: boolean
   /** Carries `T`; never set. */
   readonly example?: T
 }

@@ -88,8 +88,9 @@ export class Executor {
 
   async #create(object: KubeObject): Promise<void> {
     const { world, writer, fieldManager } = this.#options
-    const meant = withContentDigest(asChild(this.#owner, object))
-    const type = world.typeOf(meant.apiVersion, meant.kind)
+    const type = world.typeOf(object.apiVersion, object.kind)
+    const child = asChild(this.#owner, object)
+    const meant = type.keepsContent === true ? child : withContentDigest(child)
     const cached = world.cached(type, keyOf(meant.metadata))
     if (cached !== undefined && strangeness(cached, meant) === undefined) return
     try {

@@ -1,10 +1,14 @@
 import { labels as labelNames, managedByValue } from '../api/labels.ts'
 import { digestJson } from '../lib/digest.ts'
+import { canonicalJson } from '../lib/json.ts'
 import { type KubeObject, keyOf, type ObjectRef } from '../lib/object.ts'
 import { controllerOf, ownedBy } from '../lib/owner-references.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 
-/** Annotation with the digest of what was meant when the object was created. */
+/**
+ * Annotation with the digest of what was meant when the object was created. Not on kinds that keep their content: these
+ * can be compared themselves, and each entry of an object's metadata is dear to the API server.
+ */
 export const contentDigestAnnotation = 'graphwright.dev/content-digest'
 
 type Seen = DeepReadonly<KubeObject>
@@ -54,8 +58,14 @@ export function contentOf(object: Seen): Record<string, unknown> {
 export function strangeness(found: Seen, meant: KubeObject): string | undefined {
   const stranger = foreignController(found, meant)
   if (stranger !== undefined) return stranger
+  return isSameContent(found, meant) ? undefined : 'has other content'
+}
+
+/** By the digest that is meant; where none is, by the content itself. */
+function isSameContent(found: Seen, meant: KubeObject): boolean {
   const digest = meant.metadata.annotations?.[contentDigestAnnotation]
-  return found.metadata.annotations?.[contentDigestAnnotation] === digest ? undefined : 'has other content'
+  if (digest !== undefined) return found.metadata.annotations?.[contentDigestAnnotation] === digest
+  return canonicalJson(contentOf(found)) === canonicalJson(contentOf(meant))
 }
 
 /** Who controls `found` instead of the owner that we mean; undefined when that owner does. By UID. */

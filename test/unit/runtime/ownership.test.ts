@@ -83,6 +83,14 @@ test.each([
   expect(strangeness(found, withContentDigest(asChild(owner, job())))).toBe(why)
 })
 
+test('where no digest is meant, the content itself says whether it is the same', () => {
+  const meant = asChild(owner, job({}, { a: 1, b: [{ c: 2 }] }))
+  const found = { ...structuredClone(meant), status: { active: 1 }, spec: { b: [{ c: 2 }], a: 1 } }
+  found.metadata.annotations = { 'their/annotation': 'x', [contentDigestAnnotation]: 'of an earlier release' }
+  expect(strangeness(found, meant)).toBeUndefined()
+  expect(strangeness({ ...found, ...{ spec: { a: 1, b: [{ c: 3 }] } } }, meant)).toBe('has other content')
+})
+
 test('the digest covers content and labels, in any order of keys', () => {
   const digest = (object: KubeObject) => withContentDigest(object).metadata.annotations
   expect(digest(job({}, { a: 1, b: 2 }))).toEqual(digest(job({}, { b: 2, a: 1 })))
