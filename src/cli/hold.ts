@@ -27,7 +27,7 @@ export function holdOf(automation: DeepReadonly<Automation>): Hold | undefined {
 function whyPaused({ metadata, spec, status }: DeepReadonly<Automation>): string {
   const resume = `graphwright resume ${metadata.name}`
   const pause = status?.pause
-  if (pause === undefined) return `Resume it: ${resume}.`
+  if (pause === undefined) return `Somebody paused it. Resume it: ${resume}.`
   const { streak, reason, message, since, nextProbe } = pause
   const cause = `${streak} firings in a row failed until ${shownInUtc(new Date(since))}, the last with ${reason}: ${sentence(message)}`
   if (spec.paused === true)

@@ -258,7 +258,7 @@ describe('what holds an Automation that has paused itself', () => {
 
   it('[A-176] and somebody has paused it as well', () => {
     expect(why({ pause }, { paused: true })).toMatch(/^Somebody paused it, .*CommandFailed: /)
-    expect(why({}, { paused: true })).toBe('Resume it: graphwright resume hourly.')
+    expect(why({}, { paused: true })).toBe('Somebody paused it. Resume it: graphwright resume hourly.')
   })
 })
 
