@@ -27,7 +27,7 @@ import { judgePause, type Pausing } from './automation/pausing.ts'
 import { decideProbe } from './automation/probe.ts'
 import { readinessOf } from './automation/readiness.ts'
 import { type AutomationState, decideSchedule, type ScheduleDecision } from './automation/schedule.ts'
-import { withSoundStatus } from './automation/sound.ts'
+import { isCredible, withSoundStatus } from './automation/sound.ts'
 import { crowdedPending, type Starting, startFirings } from './automation/starting.ts'
 import { runsAgents } from './automation-firing/claim.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
@@ -59,7 +59,8 @@ export function createAutomationReconciler(
     const input = {
       automation,
       state,
-      firings: firings.filter(({ spec }) => spec.trigger === 'schedule'),
+      // What a clock made that was years ahead would take the schedule along.
+      firings: firings.filter(({ spec }) => spec.trigger === 'schedule' && isCredible(spec.occurrence ?? '', now)),
       specChangedAt: specChangedAt(automation, context),
       liftedAt: pausing.liftedAt === undefined ? undefined : new Date(pausing.liftedAt),
       isCrowded: before.pending.length >= crowdedPending,

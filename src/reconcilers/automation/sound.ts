@@ -30,7 +30,8 @@ export function withSoundStatus(automation: Seen, now: Date): Seen {
   return { ...automation, status: sound }
 }
 
-function isCredible(instant: string, now: Date): boolean {
+/** An instant that can have been recorded by a clock that was right. */
+export function isCredible(instant: string, now: Date): boolean {
   const normal = normaliseInstant(instant)
   return normal !== undefined && Date.parse(normal) - now.getTime() <= farAheadMillis
 }

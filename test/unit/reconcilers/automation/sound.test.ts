@@ -4,7 +4,7 @@ import { type Automation, type AutomationSpec, automationStatus } from '../../..
 import type { AutomationFiring } from '../../../../src/api/automation-firing.ts'
 import type { KubeObject } from '../../../../src/lib/object.ts'
 import { createAutomationReconciler } from '../../../../src/reconcilers/automation.ts'
-import { anAgent, anAgentVersion, anAutomation, anEnvironment } from '../../../kit/builders.ts'
+import { aFiring, anAgent, anAgentVersion, anAutomation, anEnvironment } from '../../../kit/builders.ts'
 import { reconcileContext } from '../../../kit/reconcile-context.ts'
 
 const condition = { type: 'Ready', status: 'True' as const, reason: 'Usable', message: '', lastTransitionTime: '' }
@@ -17,10 +17,16 @@ const surroundings: readonly KubeObject[] = [
 const at = (time: string) => `2026-11-30T${time}:00.000Z`
 const minutely = { id: 'tick', kind: 'schedule' as const, cron: '* * * * *', timezone: 'UTC' }
 
+interface Given {
+  readonly changedAt?: string
+  readonly firings?: readonly AutomationFiring[]
+}
+
 /** One pass, and what it makes and would write. */
-async function pass(automation: Automation, time: string, cached = surroundings, changedAt?: string) {
-  const context = reconcileContext({ cached, live: [], now: new Date(at(time)) })
-  const read = { ...context.read, byIndex: () => [], specChangedAt: () => changedAt }
+async function pass(automation: Automation, time: string, cached = surroundings, given: Given = {}) {
+  const { changedAt, firings = [] } = given
+  const context = reconcileContext({ cached, live: [...firings], now: new Date(at(time)) })
+  const read = { ...context.read, byIndex: () => firings as never, specChangedAt: () => changedAt }
   const { create = [], status } = await createAutomationReconciler('manager')(automation, { ...context, read })
   return { made: create.map((firing) => (firing as AutomationFiring).spec.occurrence), status }
 }
@@ -52,6 +58,17 @@ describe('a schedule whose record was written by hand, or by a clock that was wr
     expect((await pass(healed, '12:21')).made).toEqual([at('12:21')])
   })
 
+  it('what was fired years ahead of time is still there, and takes the schedule nowhere', async () => {
+    const occurrence = '2036-01-01T00:00:00.000Z'
+    const spec = { trigger: 'schedule', entry: 'tick', occurrence } as const
+    const firings = [aFiring({ name: 'early', spec, status: { phase: 'Succeeded', settledAt: at('12:11') } })]
+    const automation = await edited(minutely, { schedule: { watermark: occurrence } })
+    const { made, status } = await pass(automation, '12:20', surroundings, { firings })
+    expect([made, status?.schedule]).toMatchObject([[], { watermark: at('12:20'), next: at('12:21') }])
+    const healed = { ...automation, status } as Automation
+    expect((await pass(healed, '12:21', surroundings, { firings })).made).toEqual([at('12:21')])
+  })
+
   it('one that was an hour ahead is no such clock: what it decided is never decided again', async () => {
     const automation = await edited(minutely, { schedule: { watermark: at('13:20'), next: at('13:21') } })
     const { made, status } = await pass(automation, '12:20')
@@ -62,7 +79,7 @@ describe('a schedule whose record was written by hand, or by a clock that was wr
   it('a date of it is looked at anew', async () => {
     const date = { id: 'once', kind: 'schedule_once' as const, at: at('12:30') }
     const automation = await edited(date, { schedule: { once: { at: 'garbage', phase: 'Consumed' } } })
-    expect((await pass(automation, '12:31', surroundings, at('12:10'))).made).toEqual([at('12:30')])
+    expect((await pass(automation, '12:31', surroundings, { changedAt: at('12:10') })).made).toEqual([at('12:30')])
   })
 })
 
