@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { policyFields } from './automation-policies.ts'
 import { conditions, digestField, instant, messageField, objectName, observedGeneration, timeField } from './fields.ts'
 import { triggerKinds } from './graph-document.ts'
 import { ageColumn, defineKind } from './kind.ts'
@@ -36,54 +37,6 @@ const target = z
     ],
   })
 
-/** What is kept of firings that have settled, where the Automation does not say. The counts are those of a CronJob. */
-export const defaultHistory = {
-  successfulLimit: 3,
-  failedLimit: 1,
-  skippedLimit: 1,
-  detailRetentionSeconds: 3600,
-} as const
-
-/** Names are locks while the objects exist: nothing of a firing goes sooner than this after it has settled, in seconds. */
-export const shortestRetentionSeconds = 600
-
-const history = z
-  .strictObject({
-    successfulLimit: z
-      .int()
-      .min(0)
-      .max(1000)
-      .default(defaultHistory.successfulLimit)
-      .describe('Firings that succeeded: how many of the newest are kept.'),
-    failedLimit: z
-      .int()
-      .min(0)
-      .max(1000)
-      .default(defaultHistory.failedLimit)
-      .describe('Firings that failed or were cancelled: how many of the newest are kept.'),
-    skippedLimit: z
-      .int()
-      .min(0)
-      .max(1000)
-      .default(defaultHistory.skippedLimit)
-      .describe('Firings that were skipped: how many of the newest are kept.'),
-    ttlSeconds: z
-      .int()
-      .min(shortestRetentionSeconds)
-      .max(31536000)
-      .optional()
-      .describe('Seconds after which a settled firing goes, also where the limits would keep it.'),
-    detailRetentionSeconds: z
-      .int()
-      .min(shortestRetentionSeconds)
-      .max(31536000)
-      .default(defaultHistory.detailRetentionSeconds)
-      .describe('Seconds after which the Sessions and Runs of a settled firing go. The firing keeps its outputs.'),
-  })
-  .describe(
-    'What is kept of firings that have settled. None goes within ten minutes of that, nor within seven days where it has an idempotencyKey.',
-  )
-
 export const automationSpec = z.strictObject({
   triggers: z.array(trigger).min(1).max(3).meta({
     description: 'At most one of each class: schedule or schedule_once, webhook or subscription, manual.',
@@ -97,28 +50,8 @@ export const automationSpec = z.strictObject({
     .boolean()
     .optional()
     .describe('True stops new firings from every source. People set it; a graph never does.'),
-  concurrencyPolicy: z
-    .enum(['Allow', 'Forbid', 'Replace'])
-    .default('Allow')
-    .describe('What happens to an occurrence that is due while another firing is active.'),
-  missedOccurrences: z
-    .strictObject({
-      policy: z
-        .enum(['Latest', 'All', 'None'])
-        .default('Latest')
-        .describe('Which of the missed occurrences are made up for.'),
-      deadlineSeconds: z.int().min(1).max(2592000).optional().describe('Occurrences older than this are skipped.'),
-      limit: z.int().min(1).max(100).optional().describe('All: how many are made up for at most.'),
-    })
-    .optional()
-    .describe('What happens to occurrences that were due while nothing could start them.'),
-  jitterSeconds: z
-    .int()
-    .min(0)
-    .max(3600)
-    .optional()
-    .describe('Spread of scheduled starts; deterministic for each occurrence.'),
-  history: history.optional(),
+  ...policyFields,
+  concurrencyPolicy: policyFields.concurrencyPolicy.unwrap().default('Allow'),
 })
 export type AutomationSpec = z.infer<typeof automationSpec>
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { policyFields } from './automation-policies.ts'
 import { anyJson, anyObject, objectName } from './fields.ts'
 
 /**
@@ -200,6 +201,7 @@ export const documentFields = {
     .max(3000)
     .default([])
     .meta({ description: 'What leads to what, at most 300.', 'x-kubernetes-list-type': 'atomic' }),
+  ...policyFields,
 }
 
 /** A graph document: secret-free, bounded, acyclic. */

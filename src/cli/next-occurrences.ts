@@ -1,4 +1,5 @@
 import type { Automation } from '../api/automation.ts'
+import type { Policies } from '../api/automation-policies.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import type { Schedule } from '../schedule/cron.ts'
 import { describeTrigger } from '../schedule/describe.ts'
@@ -7,6 +8,7 @@ import { startOf } from '../schedule/jitter.ts'
 import { countOccurrences, latestOccurrence, occurrencesBetween } from '../schedule/occurrence.ts'
 import { noPendingOccurrence } from '../schedule/once.ts'
 import { shownInUtc, shownLocally } from './instants.ts'
+import { policiesText } from './policies-text.ts'
 import { table } from './table.ts'
 import { scheduleOf, type TriggerSchedule, zoneOf } from './trigger-schedule.ts'
 
@@ -25,7 +27,8 @@ export interface NextQuestion {
 export interface NextSubject {
   readonly name: string
   readonly triggers: DeepReadonly<Automation['spec']['triggers']>
-  /** Absent for a graph of a file, which has neither state nor jitter. */
+  readonly policies: DeepReadonly<Pick<Policies, 'jitterSeconds' | 'missedOccurrences'>>
+  /** Absent for a graph of a file: it has no state, and the starts that jitter gives depend on the Automation's UID. */
   readonly live?: DeepReadonly<Automation> | undefined
 }
 
@@ -35,8 +38,8 @@ export interface NextOccurrence {
   /** What a clock in the zone of the trigger shows. */
   readonly local: string
   readonly dst: DstMark | null
-  /** When it starts, jitter included. */
-  readonly startAt: string
+  /** When it starts, jitter included; null where the jitter is not known yet. */
+  readonly startAt: string | null
 }
 
 /** The answer of `next`, as it is printed as data. */
@@ -49,6 +52,8 @@ export interface NextAnswer {
   /** How many more there are until `to`; null where no end was given. */
   readonly more: number | null
   readonly jitterSeconds: number
+  /** What becomes of those that are missed; null where the default holds. */
+  readonly missedOccurrences: DeepReadonly<Policies>['missedOccurrences'] | null
   /** What keeps them from starting, each in a sentence. */
   readonly held: readonly string[]
 }
@@ -58,13 +63,14 @@ const endOfTime = new Date('9999-12-31T23:59:59.999Z')
 /** Lists what is to come. Pure. */
 export function nextOccurrences(subject: NextSubject, question: NextQuestion): NextAnswer {
   const found = scheduleOf(subject.triggers)
-  const jitterSeconds = found.kind === 'recurring' ? (subject.live?.spec.jitterSeconds ?? 0) : 0
+  const jitterSeconds = found.kind === 'recurring' ? (subject.policies.jitterSeconds ?? 0) : 0
   return {
     name: subject.name,
     schedule: found.kind === 'none' ? null : describeTrigger(found.trigger),
     timezone: zoneOf(found),
     ...listed(subject, found, question, jitterSeconds),
     jitterSeconds,
+    missedOccurrences: (found.kind === 'none' ? undefined : subject.policies.missedOccurrences) ?? null,
     held: heldBy(subject, found),
   }
 }
@@ -101,7 +107,7 @@ function recurring(
     occurrences: wanted.map((occurrence) => ({
       ...shown(schedule.timezone, occurrence),
       dst: dstMark(schedule, occurrence) ?? null,
-      startAt: start(occurrence).toISOString(),
+      startAt: live === undefined && jitterSeconds > 0 ? null : start(occurrence).toISOString(),
     })),
     more: to === undefined ? null : last === undefined ? 0 : countOccurrences(schedule, last, to),
   }
@@ -142,17 +148,27 @@ export function renderNext(answer: NextAnswer): string {
   const head = schedule === null ? name : `${name}   ${schedule}`
   const rest = more === null || more === 0 ? [] : [`and ${more} more`]
   const list = occurrences.length === 0 ? [noPendingOccurrence] : [occurrenceTable(answer), ...rest]
-  return [head, ...held, '', ...list].join('\n')
+  return [head, ...held, ...policyLines(answer), '', ...list].join('\n')
+}
+
+function policyLines({ occurrences, jitterSeconds, missedOccurrences }: NextAnswer): string[] {
+  const isUnknown = occurrences.some(({ startAt }) => startAt === null)
+  return [
+    ...(isUnknown
+      ? [`Each starts less than ${jitterSeconds} s later: how much is known once the Automation exists.`]
+      : []),
+    ...(missedOccurrences === null ? [] : [`Policies: ${policiesText({ missedOccurrences })}`]),
+  ]
 }
 
 function occurrenceTable({ occurrences, timezone, jitterSeconds }: NextAnswer): string {
-  const withJitter = jitterSeconds > 0
+  const withJitter = jitterSeconds > 0 && occurrences.every(({ startAt }) => startAt !== null)
   const withDst = occurrences.some(({ dst }) => dst !== null)
   const header = [`LOCAL (${timezone})`, 'UTC', ...(withJitter ? ['STARTS'] : []), ...(withDst ? ['CLOCK CHANGE'] : [])]
   const rows = occurrences.map(({ occurrence, local, startAt, dst }) => [
     local,
     shownInUtc(new Date(occurrence)),
-    ...(withJitter ? [shownInUtc(new Date(startAt))] : []),
+    ...(withJitter && startAt !== null ? [shownInUtc(new Date(startAt))] : []),
     ...(withDst ? [dst ?? ''] : []),
   ])
   return table(header, rows)

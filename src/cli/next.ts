@@ -46,7 +46,7 @@ function questionOf(options: NextOptions, now: Date): NextQuestion {
 
 async function nextOfAutomation(name: string, question: NextQuestion, options: NextOptions, io: Io): Promise<void> {
   const live = await withCluster(options, (cluster) => getNamed(cluster, automation, name))
-  const answer = nextOccurrences({ name, triggers: live.spec.triggers, live }, question)
+  const answer = nextOccurrences({ name, triggers: live.spec.triggers, policies: live.spec, live }, question)
   print(io, options, answer, () => renderNext(answer))
 }
 
@@ -60,7 +60,10 @@ async function nextOfFile(path: string, question: NextQuestion, options: NextOpt
 
 function subjectOf(graph: GraphInFile, path: string, now: Date, io: Io) {
   const result = resultOf(graph, compile(graph.document, { now, beside: graph.beside }))
-  if (result.kind === 'planned') return { name: graph.name, triggers: result.compiled.triggers }
+  if (result.kind === 'planned') {
+    const { triggers, document } = result.compiled
+    return { name: graph.name, triggers, policies: document }
+  }
   const listed = result.errors.map(({ code, detail }) => `${code}: ${detail}`).join('; ')
   throw refusal('rejected', `${graph.name} has errors, see ${io.invocation} plan -f ${path}: ${listed}`)
 }

@@ -1,11 +1,13 @@
 import type { GraphError } from '../api/automation-graph.ts'
 import type { PlanContent } from '../api/automation-graph-plan.ts'
+import { policiesOf } from '../api/automation-policies.ts'
 import type { CompiledGraph } from '../graph/compiled.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 import { describeChanges } from '../plan/describe.ts'
 import { describeTrigger } from '../schedule/describe.ts'
 import { drawProgram } from './draw.ts'
 import type { PlanResult } from './plan-result.ts'
+import { policiesText } from './policies-text.ts'
 import { indent, table } from './table.ts'
 
 export interface PlanTextOptions {
@@ -36,9 +38,16 @@ function renderPlan(result: PlanResult, options: PlanTextOptions): string {
     '',
     indent(drawing(compiled, options.unicode)),
     '',
+    ...renderPolicies(compiled),
     ...renderFindings('warning', compiled.warnings),
     ...(content === undefined ? [nextSteps(result, options)] : [renderContent(content), ...renderBrought(brought)]),
   ].join('\n')
+}
+
+/** What the graph sets of how firings start and are kept; nothing where all of it has its default. */
+function renderPolicies({ document }: CompiledGraph): string[] {
+  const text = policiesText(policiesOf(document))
+  return text === '' ? [] : [`Policies: ${text}`, '']
 }
 
 /** The plan is of the cluster as it is: what comes with the graph blocks nothing once both are applied. */

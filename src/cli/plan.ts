@@ -1,3 +1,4 @@
+import { policiesOf } from '../api/automation-policies.ts'
 import { compile } from '../graph/compile.ts'
 import { canShowUnicode } from './draw.ts'
 import { type GraphInFile, readGraphs } from './graph-file.ts'
@@ -53,13 +54,15 @@ function planData(result: PlanResult): object {
     return { kind: result.kind, graph: result.graph, errors: result.errors, warnings: result.warnings }
   }
   const { graph, compiled, content } = result
-  const { target, triggers, agents, documentDigest, warnings } = compiled
+  const { target, triggers, agents, document, documentDigest, warnings } = compiled
+  const policies = policiesOf(document)
   return {
     kind: result.kind,
     graph,
     program: target.kind === 'program' ? target.program : null,
     ...(target.kind === 'agent' && { agent: target.agent }),
     triggers,
+    ...(Object.keys(policies).length > 0 && { policies }),
     agents,
     documentDigest,
     warnings,

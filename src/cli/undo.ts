@@ -65,7 +65,8 @@ export function undoPatch({ metadata, spec, status }: AutomationGraph, document:
   // The operator's digest knows that two ways of writing are one document.
   const isSeen = status?.observedGeneration === metadata.generation
   if (isSeen && status?.documentDigest === digestJson(document)) return undefined
-  const fields = Object.keys(documentFields) as (keyof typeof documentFields)[]
+  const known = Object.keys(documentFields) as (keyof typeof documentFields)[]
+  const fields = known.filter((field) => spec[field] !== undefined || document[field] !== undefined)
   if (fields.every((field) => sameJson(spec[field] ?? null, document[field] ?? null))) return undefined
   // A field that the document of then did not have is removed.
   return { spec: Object.fromEntries(fields.map((field): [string, Json] => [field, document[field] ?? null])) }

@@ -29,9 +29,7 @@ export function readShape(plain: unknown, findings: Findings): Draft | undefined
   }
   const edges = (plain.edges ?? []) as JsonObject[]
   const document = graphDocument.parse({
-    ...(issues.some((issue) => issue.path[0] !== 'nodes' && issue.path[0] !== 'edges')
-      ? placeholder
-      : { environment: plain.environment, serviceAccountName: plain.serviceAccountName }),
+    ...(issues.some((issue) => issue.path[0] !== 'nodes' && issue.path[0] !== 'edges') ? placeholder : plain),
     nodes: withPlaceholder(plain.nodes.filter((_, index) => !hasIssue(issues, 'nodes', index))),
     edges: edges.filter((_, index) => !hasIssue(issues, 'edges', index)),
   })

@@ -14,11 +14,18 @@ export function specChangedAt(entries: Entries): string | undefined {
   return newest
 }
 
-/** Names of the field managers that own `spec.<field>` or a part of it, sorted. */
-export function managersOfSpec(entries: Entries, field: string): string[] {
-  const owners = entries.filter(({ fieldsV1 }) => {
-    const spec = isJsonObject(fieldsV1) ? fieldsV1['f:spec'] : undefined
-    return isJsonObject(spec) && `f:${field}` in spec
-  })
+/**
+ * Names of the field managers that own a field of the spec or a part of it, sorted.
+ * @param path its members from the outside in; a list or object that is owned as a whole ends it
+ */
+export function managersOfSpec(entries: Entries, path: readonly string[]): string[] {
+  const owners = entries.filter(({ fieldsV1 }) => owns(isJsonObject(fieldsV1) ? fieldsV1['f:spec'] : undefined, path))
   return [...new Set(owners.map(({ manager }) => manager ?? 'unknown'))].sort(compareText)
+}
+
+function owns(fields: unknown, [member, ...deeper]: readonly string[]): boolean {
+  if (!isJsonObject(fields) || member === undefined) return isJsonObject(fields)
+  const owned = fields[`f:${member}`]
+  if (!isJsonObject(owned)) return false
+  return Object.keys(owned).length === 0 || owns(owned, deeper)
 }

@@ -1,11 +1,15 @@
 import type { AutomationSpec } from '../api/automation.ts'
+import { type Policies, policiesOf } from '../api/automation-policies.ts'
 import { type AutomationProgramSpec, programDigest } from '../api/automation-program.ts'
 import { formatVersion, type Pin } from '../api/program.ts'
 import type { CompiledGraph } from '../graph/compiled.ts'
 import { programName } from '../lib/names.ts'
 
-/** The fields of an Automation that a graph manages. `paused` is people's and never among them (A-044). */
-export type ManagedSpec = Pick<AutomationSpec, 'triggers' | 'target' | 'environment' | 'serviceAccountName'>
+/**
+ * The spec of an Automation as its graph says it. `paused` is people's and never a part of it (A-044); a policy that the
+ * graph does not set is absent, and the graph's all the same: it has its default.
+ */
+export type ManagedSpec = Pick<AutomationSpec, 'triggers' | 'target' | 'environment' | 'serviceAccountName'> & Policies
 
 export interface NamedProgram {
   readonly name: string
@@ -35,6 +39,7 @@ export function managedSpec(
     target: target(compiled, pins, program),
     environment: compiled.document.environment,
     serviceAccountName: compiled.document.serviceAccountName,
+    ...policiesOf(compiled.document),
   }
 }
 

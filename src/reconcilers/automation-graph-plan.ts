@@ -17,7 +17,7 @@ import { planGraph } from '../plan/plan.ts'
 import { setCondition } from '../runtime/conditions.ts'
 import type { ReconcileContext } from '../runtime/controller.ts'
 import type { ReconcileResult } from '../runtime/result.ts'
-import { automationFor } from './automation-graph/applied-automation.ts'
+import { automationFor, correctionOf } from './automation-graph/applied-automation.ts'
 import { isFinished, sequenceOf } from './automation-graph/plan-choice.ts'
 import { compileGraph, gatherWorld, liveWorld } from './automation-graph/world.ts'
 
@@ -75,7 +75,7 @@ async function apply(plan: Plan, graph: Graph, context: ReconcileContext): Promi
   if (live === undefined) return { create: [automationFor(graph, plan.spec.content)], after: 0 }
   if (!isControlledBy(live, graph)) return failed(plan, live, context.now)
   if (drift(plan.spec.content.automation as DeepReadonly<ManagedSpec>, live.spec).length > 0) {
-    return { apply: [automationFor(graph, plan.spec.content, live.metadata.uid)], after: 0 }
+    return { patch: [correctionOf(live, plan.spec.content)], after: 0 }
   }
   const journal = [
     ...(plan.status?.journal ?? []).map((old) => ({ ...old })),

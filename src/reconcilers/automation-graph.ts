@@ -14,10 +14,10 @@ import { describeChanges } from '../plan/describe.ts'
 import { programFor } from '../plan/managed-spec.ts'
 import { planGraph } from '../plan/plan.ts'
 import type { Reconcile, ReconcileContext } from '../runtime/controller.ts'
-import { type EventInput, type ReconcileResult, Wait } from '../runtime/result.ts'
+import { type EventInput, type Patched, type ReconcileResult, Wait } from '../runtime/result.ts'
 import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 import { isSettledFiring } from './automation-firing/phase.ts'
-import { automationFor } from './automation-graph/applied-automation.ts'
+import { automationFor, correctionOf } from './automation-graph/applied-automation.ts'
 import { type DriftedField, driftedFields } from './automation-graph/drift.ts'
 import { choosePlan, isFinished, lastApplied, type PlanChoice, sequenceOf } from './automation-graph/plan-choice.ts'
 import { driftMessage, driftText, type PlannedGraph, plannedStatus, rejectedStatus } from './automation-graph/status.ts'
@@ -88,7 +88,8 @@ async function planned(
       ...missingProgram(graph, compiled, current.plan.content, context),
       ...(choice.plan === undefined ? [newPlan(graph, content, choice.name, approver)] : []),
     ],
-    apply: [...approveAutomatically(graph, choice.plan, approver), ...correct(graph, current)],
+    apply: [...approveAutomatically(graph, choice.plan, approver), ...missingAutomation(graph, current)],
+    patch: correct(graph, current),
     delete: [...finishedPlans(graph, plans, choice, applied), ...unusedPrograms(graph, plans, owned, content, context)],
     status: plannedStatus(graph, compiled, { ...current, revision, sequence: sequenceAfter(choice) }, context.now),
     events: [...(choice.plan === undefined ? [plannedEvent(choice.name, content)] : []), ...driftEvent(graph, current)],
@@ -180,11 +181,16 @@ function corrects(graph: Graph): boolean {
   return graph.spec.driftPolicy === 'Correct'
 }
 
-/** Puts the approved content back. Not while a plan is being applied: that decides what the content is. */
-function correct(graph: Graph, { plan, applied, automation: live, drift: drifted }: PlannedGraph): KubeObject[] {
-  if (!corrects(graph) || applied === undefined || isBeingApplied(plan.phase)) return []
-  if (live !== undefined && drifted.length === 0) return []
+/** The applied Automation, where somebody deleted it. */
+function missingAutomation(graph: Graph, { plan, applied, automation: live }: PlannedGraph): KubeObject[] {
+  if (!corrects(graph) || applied === undefined || live !== undefined || isBeingApplied(plan.phase)) return []
   return [automationFor(graph, applied.spec.content)]
+}
+
+/** Puts the approved content back. Not while a plan is being applied: that decides what the content is. */
+function correct(graph: Graph, { plan, applied, automation: live, drift: drifted }: PlannedGraph): Patched[] {
+  if (!corrects(graph) || applied === undefined || live === undefined || isBeingApplied(plan.phase)) return []
+  return drifted.length === 0 ? [] : [correctionOf(live, applied.spec.content)]
 }
 
 function finishedPlans(

@@ -5,7 +5,15 @@ import type { Applied } from './applied.ts'
 import type { StatusBase } from './controller.ts'
 import { asChild, foreignController, isPassing, isSameObject, strangeness, withContentDigest } from './ownership.ts'
 import { refusalOf } from './refusals.ts'
-import { type Annotated, type Count, type EventInput, type ReconcileResult, Terminal, Wait } from './result.ts'
+import {
+  type Annotated,
+  type Count,
+  type EventInput,
+  type Patched,
+  type ReconcileResult,
+  Terminal,
+  Wait,
+} from './result.ts'
 import { type StatusHolder, type StatusRules, statusToWrite } from './status.ts'
 import type { World } from './world.ts'
 import type { Writer } from './writer.ts'
@@ -48,13 +56,14 @@ export class Executor {
   }
 
   /**
-   * Create, apply, annotate, delete, status, finalizer, events, in this order. Stops at the first write that fails and throws its
-   * error; the next pass repairs what is missing.
+   * Create, apply, patch, annotate, delete, status, finalizer, events, in this order. Stops at the first write that fails
+   * and throws its error; the next pass repairs what is missing.
    * @returns false when the object itself was gone
    */
   async execute(result: ReconcileResult<StatusBase>): Promise<boolean> {
     for (const object of result.create ?? []) await this.#create(object)
     for (const object of result.apply ?? []) await this.#apply(object)
+    for (const wanted of result.patch ?? []) await this.#patch(wanted)
     for (const wanted of result.annotate ?? []) await this.#annotate(wanted)
     for (const ref of result.delete ?? []) await this.#delete(ref)
     const status = result.status && statusToWrite(this.#owner, result.status, this.#options.status)
@@ -140,6 +149,16 @@ export class Executor {
     const stranger = foreignController(found, intent)
     if (stranger !== undefined) throw nameConflict(found, intent, stranger)
     return found.metadata.uid
+  }
+
+  /** An object that is gone needs no patch; one that has moved on is a conflict, and is looked at again. */
+  async #patch(wanted: Patched): Promise<void> {
+    const { writer, fieldManager } = this.#options
+    try {
+      this.#remember(await writer.patch(wanted, fieldManager))
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+    }
   }
 
   /** By a merge patch: an apply would take back what this field manager has applied of the object before. */

@@ -1,9 +1,10 @@
+import type { JsonObject } from '../lib/json.ts'
 import type { KubeObject, ObjectKey, ObjectRef, ResourceType } from '../lib/object.ts'
 import type { DeepReadonly } from '../lib/readonly.ts'
 
 /**
- * What a reconciler wants done. The runtime does it in this order: create, apply, annotate, delete, status, finalizer,
- * events.
+ * What a reconciler wants done. The runtime does it in this order: create, apply, patch, annotate, delete, status,
+ * finalizer, events.
  * A reconciler itself writes nothing: a crash between two writes is repaired by the next pass, because every name is
  * deterministic and every status write is a compare-and-set on the resourceVersion that the reconciler saw.
  */
@@ -15,6 +16,8 @@ export interface ReconcileResult<Status> {
   readonly create?: readonly KubeObject[]
   /** Objects whose content we keep: server-side apply, in order. */
   readonly apply?: readonly KubeObject[]
+  /** Objects that are changed as they were seen, by compare-and-set, also in what another field manager owns. */
+  readonly patch?: readonly Patched[]
   /** Annotations to set on objects, by which their reconcilers are asked for something. All else of them stays. */
   readonly annotate?: readonly Annotated[]
   /** Deleted in the background propagation mode, with a uid precondition where the reference has one. */
@@ -48,6 +51,13 @@ export type Count =
     }
   /** A firing was made for an occurrence, so long after it should have started, jitter included. */
   | { readonly metric: 'occurrenceStarted'; readonly delaySeconds: number }
+
+/** A merge patch (RFC 7386) for an object that exists, in the very version that it was made for. */
+export interface Patched {
+  readonly ref: ObjectRef
+  readonly resourceVersion: string
+  readonly patch: JsonObject
+}
 
 /** Annotations for an object that exists; one that is gone needs none. */
 export interface Annotated {

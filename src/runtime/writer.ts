@@ -1,13 +1,21 @@
 import type { KubeClient } from '../kube/client.ts'
 import { addFinalizer, removeFinalizer } from '../kube/finalizers.ts'
 import { type KubeObject, type ObjectRef, refOf } from '../lib/object.ts'
-import type { Annotated } from './result.ts'
+import type { Annotated, Patched } from './result.ts'
 
 /** One write to the API server. */
 export interface Write {
   /** Counts the writes of the process, from 1. */
   readonly number: number
-  readonly verb: 'create' | 'apply' | 'annotate' | 'apply status' | 'delete' | 'add finalizer' | 'remove finalizer'
+  readonly verb:
+    | 'create'
+    | 'apply'
+    | 'patch'
+    | 'annotate'
+    | 'apply status'
+    | 'delete'
+    | 'add finalizer'
+    | 'remove finalizer'
   readonly ref: ObjectRef
 }
 
@@ -40,6 +48,12 @@ export class Writer {
 
   apply(object: KubeObject, fieldManager: string): Promise<KubeObject> {
     return this.#write('apply', refOf(object), () => this.#client.apply(object, { fieldManager }))
+  }
+
+  /** Refused as a conflict where the object has another version by now. */
+  patch({ ref, resourceVersion, patch }: Patched, fieldManager: string): Promise<KubeObject> {
+    const body = { ...patch, metadata: { resourceVersion } }
+    return this.#write('patch', ref, () => this.#client.mergePatch(ref, body, { fieldManager }))
   }
 
   annotate({ ref, annotations }: Annotated, fieldManager: string): Promise<KubeObject> {

@@ -38,8 +38,8 @@ async function withWriters(paths: readonly string[], { metadata }: Owned, { live
   const { name, namespace = '' } = metadata
   const found = await live.find(automation, { name, namespace }, { signal })
   return paths.map((path) => {
-    const [field = path] = path.split(/[.[]/)
-    return { path, writtenBy: managersOfSpec(found?.metadata.managedFields ?? [], field) }
+    const members = path.split(/[.[]/)
+    return { path, writtenBy: managersOfSpec(found?.metadata.managedFields ?? [], members) }
   })
 }
 

@@ -1,7 +1,8 @@
 import type { AutomationGraphPlan, PlanContent } from '../../api/automation-graph-plan.ts'
-import { sameJson } from '../../lib/json.ts'
 import { planName } from '../../lib/names.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
+import { drift } from '../../plan/drift.ts'
+import type { ManagedSpec } from '../../plan/managed-spec.ts'
 
 type Plan = DeepReadonly<AutomationGraphPlan>
 
@@ -76,8 +77,9 @@ function changesNothing({ dispositions, blockers }: DeepReadonly<PlanContent>): 
   return blockers.length === 0 && dispositions.every(({ action }) => action === 'Unchanged')
 }
 
-function wants(plan: Plan, content: DeepReadonly<PlanContent>): boolean {
-  return sameJson(plan.spec.content.automation, content.automation)
+/** A graph that writes a default down asks for nothing else. */
+function wants(plan: Plan, { automation }: DeepReadonly<PlanContent>): boolean {
+  return drift(plan.spec.content.automation as DeepReadonly<ManagedSpec>, automation).length === 0
 }
 
 function nextPlan(graph: string, sequence: number, isTaken: (name: string) => boolean): PlanChoice {

@@ -33,12 +33,10 @@ export function liveWorld(namespace: string, { live, signal }: ReconcileContext)
 
 /** Compiles the graph's document, with the date that is applied already, if one is. */
 export function compileGraph(graph: Graph, applied: DeepReadonly<Automation> | undefined, now: Date): CompileResult {
-  const { environment: environmentName, serviceAccountName, nodes, edges, layout, sampleEvent } = graph.spec
+  const { layout, sampleEvent, applyPolicy, driftPolicy, planHistoryLimit, ...document } = graph.spec
   const owned = applied !== undefined && isControlledBy(applied, graph)
-  return compile(
-    { environment: environmentName, serviceAccountName, nodes, edges },
-    { now, beside: { layout, sampleEvent }, ...(owned && { appliedTriggers: applied.spec.triggers }) },
-  )
+  const beside = { layout, sampleEvent }
+  return compile(document, { now, beside, ...(owned && { appliedTriggers: applied.spec.triggers }) })
 }
 
 /**

@@ -1,5 +1,6 @@
-import { type Automation, defaultHistory, shortestRetentionSeconds } from '../../api/automation.ts'
+import type { Automation } from '../../api/automation.ts'
 import type { AutomationFiring, FiringPhase } from '../../api/automation-firing.ts'
+import { defaultHistory, shortestRetentionSeconds } from '../../api/automation-policies.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { isSettledFiring } from '../automation-firing/phase.ts'
 import { isDecided } from './decided.ts'

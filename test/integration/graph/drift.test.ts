@@ -84,4 +84,60 @@ describe('an Automation that somebody changes past its graph', () => {
     )
     await workspace.graphIs('InSync', 'True', 'InSync')
   })
+
+  it('[A-036] is told and put back also in what the graph does not set, by one write that leaves `paused` alone', async () => {
+    const applied = await workspace.automation()
+    const edits = { concurrencyPolicy: 'Forbid', jitterSeconds: 60, history: { ttlSeconds: 86400 }, paused: true }
+    await workspace.editAutomation(edits, 'night-shift')
+    const message = await told('concurrencyPolicy, jitterSeconds, history.ttlSeconds (written by night-shift)')
+    expect(message).not.toContain('paused')
+    await workspace.applyGraph({ driftPolicy: 'Correct' })
+    await workspace.graphIs('InSync', 'True', 'InSync')
+    const corrected = await workspace.automation()
+    expect(corrected?.spec).toEqual({ ...applied?.spec, paused: true })
+    // The edit and its correction, and no other write of the spec.
+    expect(corrected?.metadata.generation).toBe((applied?.metadata.generation ?? 0) + 2)
+    expect((await workspace.plans()).length).toBe(1)
+  })
+
+  it('[A-036] two managers put it back once', async () => {
+    await startOperator(workspace.client, workspace.namespace)
+    await workspace.applyGraph({ driftPolicy: 'Correct' })
+    const before = (await workspace.automation())?.metadata.generation ?? 0
+    await workspace.editAutomation({ concurrencyPolicy: 'Replace', paused: true }, 'night-shift')
+    await eventually(async () => (await workspace.automation())?.spec.concurrencyPolicy === 'Allow')
+    await workspace.graphIs('InSync', 'True', 'InSync')
+    const after = await workspace.automation()
+    expect(after?.spec.paused).toBe(true)
+    expect(after?.metadata.generation).toBe(before + 2)
+  })
+})
+
+describe('policies of a graph', () => {
+  it('[A-033] are planned, applied, shown as no drift, and taken away by a plan again', async () => {
+    const applied = (await workspace.automation())?.spec
+    await workspace.applyGraph({ concurrencyPolicy: 'Forbid', history: { ttlSeconds: 86400 } } as never)
+    const plan = await workspace.applyPlan(2)
+    expect(plan.spec.content.dispositions.at(-1)).toMatchObject({
+      action: 'Update',
+      fields: ['concurrencyPolicy', 'history.ttlSeconds'],
+    })
+    await workspace.graphIs('InSync', 'True', 'InSync')
+    const spec = (await workspace.automation())?.spec
+    expect(spec).toMatchObject({ concurrencyPolicy: 'Forbid', history: { ttlSeconds: 86400, failedLimit: 1 } })
+
+    const first = await workspace.fire('triage-manual-1')
+    await eventually(async () => (await workspace.automation())?.status?.active?.[0]?.name === first.metadata.name)
+    await workspace.fire('triage-manual-2')
+    await eventually(async () => {
+      const { status } = await workspace.firing('triage-manual-2')
+      if (status?.phase !== 'Skipped') throw new Error(`it is ${status?.phase}`)
+      expect(status.reason).toBe('ConcurrencyForbidden')
+    })
+
+    await workspace.applyGraph()
+    await workspace.applyPlan(3)
+    await workspace.graphIs('InSync', 'True', 'InSync')
+    expect((await workspace.automation())?.spec).toEqual(applied)
+  })
 })

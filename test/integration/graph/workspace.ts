@@ -1,11 +1,12 @@
 import { type Automation, automation } from '../../../src/api/automation.ts'
+import { type AutomationFiring, automationFiring } from '../../../src/api/automation-firing.ts'
 import { type AutomationGraph, type AutomationGraphSpec, automationGraph } from '../../../src/api/automation-graph.ts'
 import { type AutomationGraphPlan, automationGraphPlan } from '../../../src/api/automation-graph-plan.ts'
 import { kinds } from '../../../src/api/kinds.ts'
 import type { KubeClient } from '../../../src/kube/client.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { conditionOf } from '../../../src/runtime/conditions.ts'
-import { aGraph, anAgent, anEnvironment, unsaved } from '../../kit/builders.ts'
+import { aFiring, aGraph, anAgent, anEnvironment, unsaved } from '../../kit/builders.ts'
 import { freshNamespace, testClient } from '../../kit/control-plane.ts'
 import { installCrds } from '../../kit/crds.ts'
 import { eventually } from '../../kit/eventually.ts'
@@ -56,6 +57,15 @@ export class Workspace {
 
   automation(): Promise<Automation | undefined> {
     return this.client.find(automation, { namespace: this.namespace, name: 'triage' })
+  }
+
+  /** Fires the Automation by hand. */
+  fire(name: string): Promise<AutomationFiring> {
+    return this.client.create(unsaved(aFiring({ name }), this.namespace))
+  }
+
+  firing(name: string): Promise<AutomationFiring> {
+    return this.client.get(automationFiring, { namespace: this.namespace, name })
   }
 
   /** Waits until the plan has this phase. */

@@ -47,6 +47,17 @@ describe('next -f', () => {
     `)
   })
 
+  it('says what the policies of the graph do, as far as it is known without an Automation', async () => {
+    const missedOccurrences = { policy: 'All', limit: 3 } as const
+    const text = file({ ...daily('30 2 * * *'), jitterSeconds: 300, missedOccurrences })
+    const { out } = await next(text)
+    expect(out).toContain('Each starts less than 300 s later: how much is known once the Automation exists.')
+    expect(out).toContain('Policies: missedOccurrences.policy All, missedOccurrences.limit 3')
+    expect(out).not.toContain('STARTS')
+    const data = JSON.parse((await next(text, '-o', 'json', '--count', '1')).out)
+    expect(data).toMatchObject({ jitterSeconds: 300, missedOccurrences, occurrences: [{ startAt: null }] })
+  })
+
   it('prints the same as data, in -o json and -o yaml', async () => {
     const answer = await next(file(daily('30 2 * * *')), '-o', 'json', '--count', '1')
     expect(JSON.parse(answer.out)).toEqual({
@@ -63,6 +74,7 @@ describe('next -f', () => {
       ],
       more: null,
       jitterSeconds: 0,
+      missedOccurrences: null,
       held: [],
     })
     expect((await next(file(daily('30 2 * * *')), '-o', 'yaml')).out).toContain('dst: repeated')
@@ -145,7 +157,10 @@ describe('next NAME', () => {
   const triggers: AutomationSpec['triggers'] = [{ id: 'tick', kind: 'schedule', cron: '@hourly', timezone: 'UTC' }]
   const answer = (spec: Partial<AutomationSpec>, status?: AutomationStatus, at = now) => {
     const live = anAutomation({ name: 'hourly', spec: { triggers, ...spec }, status })
-    return nextOccurrences({ name: 'hourly', triggers: live.spec.triggers, live }, { now: at, count: 2 })
+    return nextOccurrences(
+      { name: 'hourly', triggers: live.spec.triggers, policies: live.spec, live },
+      { now: at, count: 2 },
+    )
   }
 
   it('shows the start with its jitter, which is the one the operator takes', () => {

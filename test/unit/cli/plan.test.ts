@@ -56,6 +56,14 @@ describe('plan -f', () => {
     expect(out).toContain('sampleEvent has 20014 bytes as JSON, at most 16384')
   })
 
+  it('shows the policies that the graph sets, as text and as data', async () => {
+    const policies = { concurrencyPolicy: 'Forbid', history: { ttlSeconds: 86400 } }
+    const text = resource(triageAndEscalate(), policies)
+    expect((await plan(text)).out).toContain('Policies: concurrencyPolicy Forbid, history.successfulLimit 3, ')
+    expect(JSON.parse((await plan(text, '-o', 'json')).out).policies).toMatchObject(policies)
+    expect((await plan(resource(triageAndEscalate()))).out).not.toContain('Policies')
+  })
+
   it('draws one agent behind its triggers', async () => {
     expect((await plan(resource(oneAgent()))).out).toContain('by-hand  manual ▶ agent reporter')
   })

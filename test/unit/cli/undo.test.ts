@@ -30,6 +30,11 @@ describe('undo', () => {
     expect(undoPatch(graph, document)).toEqual({ spec: document })
   })
 
+  it('takes policies away that the document of then did not have', () => {
+    const graph = aGraph({ spec: { concurrencyPolicy: 'Forbid' } })
+    expect(undoPatch(graph, document)).toEqual({ spec: { ...document, concurrencyPolicy: null } })
+  })
+
   it('changes nothing where the graph says the same, in whatever way', () => {
     expect(undoPatch(aGraph({ spec: oneAgent() }), document)).toBeUndefined()
     const seen = { observedGeneration: 1, documentDigest: digestJson(document) }

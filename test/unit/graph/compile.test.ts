@@ -197,3 +197,33 @@ describe('compile', () => {
     ).toEqual(['include_event_unused', 'output_unused', 'pointer_undeclared'])
   })
 })
+
+describe('policies of a graph', () => {
+  it('are a part of the document with their defaults, and absent where the graph says none', () => {
+    const none = compiled(triageAndEscalate())
+    expect(Object.keys(none.document).sort()).toEqual(['edges', 'environment', 'nodes', 'serviceAccountName'])
+    const said = { ...triageAndEscalate(), concurrencyPolicy: 'Forbid', missedOccurrences: {} } as never
+    const result = compiled(said)
+    expect(result.document).toMatchObject({ concurrencyPolicy: 'Forbid', missedOccurrences: { policy: 'Latest' } })
+    expect(result.documentDigest).not.toBe(none.documentDigest)
+    expect(result.target).toEqual(none.target)
+  })
+
+  it('that make no difference without a schedule are accepted, so that one template fits all', () => {
+    expect(compile({ ...oneAgent(), jitterSeconds: 30, missedOccurrences: { policy: 'All' } }, { now }).kind).toBe(
+      'compiled',
+    )
+  })
+
+  it.each([
+    [{ concurrencyPolicy: 'Forbids' }, 'concurrencyPolicy is Forbids: did you mean Forbid?'],
+    [{ jitterSeconds: 4000 }, 'jitterSeconds is too large: at most 3600'],
+    [{ history: { ttlSeconds: 5 } }, 'history.ttlSeconds is too small: at least 600'],
+    [{ concurencyPolicy: 'Forbid' }, 'has no field concurencyPolicy: did you mean concurrencyPolicy?'],
+  ])('%j is refused by name', (fields, detail) => {
+    const result = compile({ ...triageAndEscalate(), ...fields } as never, { now })
+    expect(result.kind === 'rejected' && result.errors.map((error) => error.detail)).toEqual([
+      expect.stringContaining(detail),
+    ])
+  })
+})

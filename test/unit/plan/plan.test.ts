@@ -91,14 +91,19 @@ describe('planGraph', () => {
     fc.assert(
       fc.property(
         fc.boolean(),
-        fc.constantFrom('Allow', 'Forbid' as const),
+        fc.constantFrom(
+          {},
+          { concurrencyPolicy: 'Forbid' as const },
+          { jitterSeconds: 5, history: { ttlSeconds: 86400 } },
+        ),
         fc.nat(),
-        (paused, concurrencyPolicy, n) => {
+        (paused, policies, n) => {
           const before = world({ revision: n + 1, agents: { ...world().agents, other: { uid: 'x' } } })
-          const plan = planGraph(compiled(document), before)
-          const live = applied(plan.automation, { paused, concurrencyPolicy })
+          const said = { ...document, ...policies } as GraphDocument
+          const plan = planGraph(compiled(said), before)
+          const live = applied(plan.automation, { paused })
           live.spec.triggers.toReversed()
-          const after = planGraph(compiled(document), { ...before, appliedPlanDigest: plan.digest, automation: live })
+          const after = planGraph(compiled(said), { ...before, appliedPlanDigest: plan.digest, automation: live })
           expect(new Set(after.dispositions.map(({ action }) => action))).toEqual(new Set(['Unchanged']))
           expect(describeChanges(after)).toBe('no changes')
           expect(after.automation).toEqual(plan.automation)
@@ -108,14 +113,32 @@ describe('planGraph', () => {
     )
   })
 
-  it('the digest knows neither paused nor any field that the graph does not manage', () => {
+  it('the digest knows neither paused nor a default that somebody wrote down', () => {
     const plan = planGraph(compiled(triageAndEscalate()), world())
     const digestWith = (change: Partial<AutomationSpec>, revision = 3) =>
       planGraph(compiled(triageAndEscalate()), world({ revision, automation: applied(plan.automation, change) })).digest
     expect(digestWith({ paused: true })).toBe(digestWith({}))
-    expect(digestWith({ concurrencyPolicy: 'Forbid', jitterSeconds: 5 })).toBe(digestWith({}))
+    expect(digestWith({ concurrencyPolicy: 'Allow', missedOccurrences: { policy: 'Latest' } })).toBe(digestWith({}))
+    expect(digestWith({ concurrencyPolicy: 'Forbid' })).not.toBe(digestWith({}))
     expect(digestWith({ triggers: (plan.automation as ManagedSpec).triggers.toReversed() })).toBe(digestWith({}))
     expect(digestWith({}, 4)).toBe(digestWith({}))
+  })
+
+  it('[A-033] policies of the graph are planned: another digest, an Update of these fields, the same program', () => {
+    const before = planGraph(compiled(triageAndEscalate()), world())
+    const said = changed(triageAndEscalate(), (document) => {
+      Object.assign(document, { concurrencyPolicy: 'Forbid', history: { ttlSeconds: 86400 } })
+    })
+    const at = world({ automation: applied(before.automation), appliedPlanDigest: before.digest })
+    const after = planGraph(compiled(said), at)
+    expect(after.digest).not.toBe(planGraph(compiled(triageAndEscalate()), at).digest)
+    expect(after.program).toEqual(before.program)
+    expect(after.dispositions.at(-1)).toMatchObject({
+      action: 'Update',
+      fields: ['concurrencyPolicy', 'history.ttlSeconds'],
+    })
+    const dropped = planGraph(compiled(triageAndEscalate()), world({ automation: applied(after.automation) }))
+    expect(dropped.dispositions.at(-1)?.fields).toEqual(['concurrencyPolicy', 'history.ttlSeconds'])
   })
 
   it('everything the plan depends on moves the digest, each thing differently', () => {
@@ -259,7 +282,7 @@ describe('[A-036] drift', () => {
   const managed = planGraph(compiled(oneAgent()), world()).automation as ManagedSpec
 
   it('is none where only what people own differs', () => {
-    expect(drift(managed, { ...applied({ ...managed }).spec, paused: true, concurrencyPolicy: 'Replace' })).toEqual([])
+    expect(drift(managed, { ...applied({ ...managed }).spec, paused: true })).toEqual([])
   })
 
   it('names each managed field that differs', () => {

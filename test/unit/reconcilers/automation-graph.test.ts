@@ -87,8 +87,31 @@ describe('drift', () => {
   it('is put back where the graph says Correct', async () => {
     const { program, plan, cached, live } = await edited({ environment: 'prod' }, 'kubectl-edit')
     const graph = aGraph({ spec: { driftPolicy: 'Correct' } })
-    const { apply = [] } = await compare(graph, [program, plan, cached], [live])
-    expect(apply).toMatchObject([{ kind: 'Automation', spec: { environment: owner.spec.environment } }])
+    const { patch } = await compare(graph, [program, plan, cached], [live])
+    const { name, uid, resourceVersion } = cached.metadata
+    const spec = { environment: owner.spec.environment }
+    expect(patch).toMatchObject([{ ref: { kind: 'Automation', name, uid }, resourceVersion, patch: { spec } }])
+    expect(patch?.[0]?.patch).toEqual({ spec })
+  })
+
+  it('is what the graph does not set as well, and is put back to nothing', async () => {
+    const { program, plan, cached, live } = await edited(
+      { concurrencyPolicy: 'Forbid', jitterSeconds: 5 },
+      'kubectl-edit',
+    )
+    const graph = aGraph({ spec: { driftPolicy: 'Correct' } })
+    const { patch, status } = await compare(graph, [program, plan, cached], [live])
+    expect(status?.drift).toBe('concurrencyPolicy, jitterSeconds')
+    expect(patch?.map((one) => one.patch)).toEqual([{ spec: { concurrencyPolicy: null, jitterSeconds: null } }])
+  })
+
+  it('is not put back where there is none, and where it was deleted it is made again', async () => {
+    const { program, plan, cached, live } = await edited({ paused: true, concurrencyPolicy: 'Allow' }, 'kubectl-edit')
+    const graph = aGraph({ spec: { driftPolicy: 'Correct' } })
+    const none = await compare(graph, [program, plan, cached], [live])
+    expect({ patch: none.patch, apply: none.apply }).toEqual({ patch: [], apply: [] })
+    const gone = await compare(graph, [program, plan], [])
+    expect(gone.apply).toMatchObject([{ kind: 'Automation', spec: { environment: owner.spec.environment } }])
   })
 
   it('is not what a plan has just written that is still being applied', async () => {
