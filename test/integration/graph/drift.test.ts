@@ -3,14 +3,15 @@ import { eventType } from '../../../src/kube/core-types.ts'
 import { conditionOf } from '../../../src/runtime/conditions.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { lintStatus } from '../../kit/lint-status.ts'
-import { startOperator } from '../../kit/operator.ts'
+import { type Operator, startOperator } from '../../kit/operator.ts'
 import { Workspace } from './workspace.ts'
 
 let workspace: Workspace
+let operator: Operator
 
 beforeEach(async () => {
   workspace = await Workspace.create()
-  await startOperator(workspace.client, workspace.namespace)
+  operator = await startOperator(workspace.client, workspace.namespace)
   await workspace.applyGraph()
   await workspace.applyPlan(1)
   await workspace.graphIs('InSync', 'True', 'InSync')
@@ -52,6 +53,8 @@ describe('an Automation that somebody changes past its graph', () => {
   it('[A-036] says the same after a restart, and writes nothing for it', async () => {
     await workspace.editAutomation({ environment: 'elsewhere' }, 'night-shift')
     await told('environment (written by night-shift)')
+    // The Automation finds that there is no such Environment, which the graph shows as well: a write of its own.
+    await eventually(async () => conditionOf((await workspace.graph()).status?.conditions, 'Ready')?.status === 'False')
     const before = (await workspace.graph()).metadata.resourceVersion
     await startOperator(workspace.client, workspace.namespace)
     // A change that the second manager answers: by then it has looked at the graph.
@@ -111,6 +114,28 @@ describe('an Automation that somebody changes past its graph', () => {
     expect(after?.spec.paused).toBe(true)
     expect(after?.metadata.generation).toBe(before + 2)
   })
+})
+
+it('[A-036] a correction that comes late undoes nothing that it has not seen', async () => {
+  const applied = (await workspace.automation())?.spec
+  await operator.stop()
+  const written: string[] = []
+  await startOperator(workspace.client, workspace.namespace, {
+    faults: async (moment, { verb }) => {
+      if (verb !== 'patch') return
+      if (moment === 'before' && written.length === 0) {
+        await workspace.editAutomation({ history: { ttlSeconds: 86400 }, paused: true }, 'day-shift')
+      }
+      written.push(moment)
+    },
+  })
+  await workspace.editAutomation({ concurrencyPolicy: 'Forbid' }, 'night-shift')
+  await workspace.applyGraph({ driftPolicy: 'Correct' })
+  await eventually(() => written.includes('after'))
+  await workspace.graphIs('InSync', 'True', 'InSync')
+  expect((await workspace.automation())?.spec).toEqual({ ...applied, paused: true })
+  expect(written.slice(0, 2)).toEqual(['before', 'before']) // the first was refused
+  expect(written.filter((moment) => moment === 'after')).toEqual(['after'])
 })
 
 describe('policies of a graph', () => {
