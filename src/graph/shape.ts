@@ -21,20 +21,27 @@ const placeholder = { environment: 'invalid', serviceAccountName: 'invalid' }
  * nodes to speak of.
  */
 export function readShape(plain: unknown, findings: Findings): Draft | undefined {
-  const issues = graphDocument.safeParse(plain).error?.issues ?? []
+  const read = graphDocument.safeParse(plain)
+  const issues = read.error?.issues ?? []
   for (const issue of issues) reportIssue(issue, plain, findings)
   if (!isJsonObject(plain) || !isListOfObjects(plain.nodes) || !isListOfObjects(plain.edges ?? [])) return undefined
   if (issues.some((issue) => issue.path.length === 1 && (issue.path[0] === 'nodes' || issue.path[0] === 'edges'))) {
     return undefined
   }
-  const edges = (plain.edges ?? []) as JsonObject[]
-  const document = graphDocument.parse({
-    ...(issues.some((issue) => issue.path[0] !== 'nodes' && issue.path[0] !== 'edges') ? placeholder : plain),
-    nodes: withPlaceholder(plain.nodes.filter((_, index) => !hasIssue(issues, 'nodes', index))),
-    edges: edges.filter((_, index) => !hasIssue(issues, 'edges', index)),
-  })
+  const document = read.data ?? withoutIssues(plain, issues)
   const nodes = draftNodes(plain.nodes, document, findings)
   return { document: normalise(document), nodes, edges: knownEdges(document.edges, nodes, findings) }
+}
+
+/** The document that is left without the nodes and edges that have an issue. */
+function withoutIssues(plain: JsonObject, issues: readonly Issue[]): GraphDocument {
+  const nodes = plain.nodes as JsonObject[]
+  const edges = (plain.edges ?? []) as JsonObject[]
+  return graphDocument.parse({
+    ...(issues.some((issue) => issue.path[0] !== 'nodes' && issue.path[0] !== 'edges') ? placeholder : plain),
+    nodes: withPlaceholder(nodes.filter((_, index) => !hasIssue(issues, 'nodes', index))),
+    edges: edges.filter((_, index) => !hasIssue(issues, 'edges', index)),
+  })
 }
 
 function isListOfObjects(value: unknown): value is JsonObject[] {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalJson } from './json.ts'
 
 /** `sha256:` and 64 hexadecimal digits. */
@@ -6,7 +6,7 @@ export type Digest = string
 
 /** Digest of exact bytes (a text counts as its UTF-8 bytes). */
 export function digestBytes(bytes: string | Uint8Array): Digest {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+  return `sha256:${hash('sha256', bytes, 'hex')}`
 }
 
 /** Digest of a JSON value, independent of key order. */
