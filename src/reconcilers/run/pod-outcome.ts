@@ -6,6 +6,8 @@ import { blockedStart } from './pod-blocked.ts'
 import { loss } from './pod-loss.ts'
 import {
   deletionAskedAfter,
+  goneAt,
+  hasEnded,
   jobEnd,
   mainState,
   outOfMemory,
@@ -76,10 +78,21 @@ function memory({ pod }: Observed): PodOutcome | undefined {
   }
 }
 
+const timeUp: Words = {
+  reason: 'TimeUp',
+  message: 'Its time is up: the command was told to end, and is killed where it does not within its grace period',
+}
+
 function deadline(observed: Observed): PodOutcome | undefined {
-  const { job, pod } = observed
+  const { job, pod, now } = observed
   if (jobEnd(job)?.reason !== 'DeadlineExceeded' && !isOverdue(observed)) return undefined
   const { running, terminated } = mainState(pod)
+  if (running !== undefined && !hasEnded(observed)) {
+    const gone = goneAt(pod)
+    // Settled now, it would let the next firing start beside a command that still runs (A-234, Forbid).
+    if (gone !== undefined)
+      return { kind: 'running', startedAt: running.startedAt, ...timeUp, again: gone - now.getTime() }
+  }
   const startedAt = running?.startedAt ?? terminated?.startedAt
   const never = startedAt === undefined ? ' before its command could start' : ''
   return {

@@ -130,6 +130,22 @@ const ended: Row[] = [
     outcome: { kind: 'failed', cause: 'Deadline', reason: 'DeadlineExceeded', exitCode: 143 },
   },
   {
+    is: 'the deadline of the Job, while its command has not heard yet that it is to end',
+    observed: {
+      job: anEndedJob('FailureTarget', 'DeadlineExceeded'),
+      pod: podWith(started(running), beingDeleted),
+    },
+    outcome: { kind: 'running', reason: 'TimeUp', again: 140_000 },
+  },
+  {
+    is: 'the deadline of the Job, and a node that does not say that the command has ended',
+    observed: {
+      job: anEndedJob('FailureTarget', 'DeadlineExceeded'),
+      pod: podWith(started(running), longDeleted),
+    },
+    outcome: { kind: 'failed', cause: 'Deadline', reason: 'DeadlineExceeded' },
+  },
+  {
     is: 'the deadline of the Job, its pod gone',
     observed: { job: anEndedJob('Failed', 'DeadlineExceeded'), pod: undefined },
     outcome: { kind: 'failed', cause: 'Deadline', reason: 'DeadlineExceeded' },
