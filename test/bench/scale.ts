@@ -13,7 +13,8 @@ const namespace = 'herd'
 const restarts = 3
 const idleMillis = 60_000
 const patienceMillis = 300_000
-const pollMillis = 100
+/** Not less: every look costs the manager a few milliseconds. */
+const pollMillis = 250
 /** Controllers that look at each graph, or at what was made of it. */
 const controllers = ['automation', 'automationhistory', 'automationgraph', 'automationgraphplan']
 /** Leases, the manager's among them, with the event that says who leads, and those of the servers of the cluster. */
@@ -29,7 +30,7 @@ export async function measureScale(count: number, due: number): Promise<Figure[]
   try {
     await makeHerd(plane, etcd, { namespace, count })
     const before = await stateOf(etcd)
-    const starts: number[] = []
+    const starts: Start[] = []
     const peaks: number[] = []
     for (let start = 0; start < restarts; start++) {
       const started = await plane.startManager()
@@ -54,17 +55,29 @@ export async function measureScale(count: number, due: number): Promise<Figure[]
   }
 }
 
-/** Waits until the manager is ready and has looked at everything. Returns the milliseconds since its start. */
-async function lookedAtAll(manager: BenchManager, count: number): Promise<number> {
-  await eventually(() => hasLookedAtAll(manager, count), { timeout: patienceMillis, interval: pollMillis })
-  const took = performance.now() - manager.startedAt
+/** Milliseconds from the start of the process. */
+interface Start {
+  /** Until `/readyz` said so: everything is listed, and the controllers run. */
+  readonly ready: number
+  /** Until every controller had looked at everything. */
+  readonly looked: number
+}
+
+async function lookedAtAll(manager: BenchManager, count: number): Promise<Start> {
+  const patience = { timeout: patienceMillis, interval: pollMillis }
+  await eventually(() => manager.isReady(), patience)
+  const ready = performance.now() - manager.startedAt
+  await eventually(() => hasLookedAtAll(manager, count), patience)
+  const looked = performance.now() - manager.startedAt
   const { resident, peak } = manager.memory()
-  tell(`ready after ${Math.round(took)} ms, ${Math.round(resident)} MiB, at most ${Math.round(peak)} MiB`)
-  return took
+  const millis = [ready, looked].map(Math.round)
+  tell(
+    `ready after ${millis[0]} ms, all looked at after ${millis[1]} ms, ${Math.round(resident)} MiB, at most ${Math.round(peak)} MiB`,
+  )
+  return { ready, looked }
 }
 
 async function hasLookedAtAll(manager: BenchManager, passes: number): Promise<boolean> {
-  if (!(await manager.isReady())) return false
   const metrics = await manager.metrics()
   if (metrics === undefined) return false
   return !metrics.isBusy && controllers.every((name) => metrics.passes(name) >= passes)
@@ -131,7 +144,7 @@ async function measureDue(plane: BenchPlane, options: DueOptions): Promise<numbe
 interface Measured {
   readonly count: number
   readonly due: number
-  readonly starts: readonly number[]
+  readonly starts: readonly Start[]
   readonly peaks: readonly number[]
   readonly memory: readonly Memory[]
   readonly written: readonly string[]
@@ -142,7 +155,18 @@ function figures({ count, due, starts, peaks, memory, written, lateness }: Measu
   const herd = `${count} Automations at rest`
   if (written.length > 0) tell(`written although nothing was due:\n${written.slice(0, 20).join('\n')}`)
   return [
-    { title: `${herd}: manager started → all looked at`, unit: 'ms', ours: starts, target: allBelow(10_000, 'ms') },
+    {
+      title: `${herd}: manager started → ready`,
+      unit: 'ms',
+      ours: starts.map(({ ready }) => ready),
+      target: allBelow(10_000, 'ms'),
+    },
+    {
+      title: `${herd}: manager started → all looked at`,
+      unit: 'ms',
+      ours: starts.map(({ looked }) => looked),
+      target: allBelow(10_000, 'ms'),
+    },
     {
       title: `${herd}: memory of the manager (RSS) a minute later`,
       unit: 'MiB',
