@@ -1,15 +1,22 @@
 import type { AutomationSpec } from '../api/automation.ts'
+import type { PlanContent } from '../api/automation-graph-plan.ts'
 import { type Policies, policiesOf } from '../api/automation-policies.ts'
 import { type AutomationProgramSpec, programDigest } from '../api/automation-program.ts'
 import { formatVersion, type Pin } from '../api/program.ts'
 import type { CompiledGraph } from '../graph/compiled.ts'
 import { programName } from '../lib/names.ts'
+import type { DeepReadonly } from '../lib/readonly.ts'
 
 /**
  * The spec of an Automation as its graph says it. `paused` is people's and never a part of it (A-044); a policy that the
  * graph does not set is absent, and the graph's all the same: it has its default.
  */
 export type ManagedSpec = Pick<AutomationSpec, 'triggers' | 'target' | 'environment' | 'serviceAccountName'> & Policies
+
+/** What a plan makes of the Automation. The kind leaves it open, so that plans of any release can be read. */
+export function plannedSpec({ automation }: DeepReadonly<PlanContent>): DeepReadonly<ManagedSpec> {
+  return automation as DeepReadonly<ManagedSpec>
+}
 
 export interface NamedProgram {
   readonly name: string

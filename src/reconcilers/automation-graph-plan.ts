@@ -12,7 +12,7 @@ import type { DeepReadonly } from '../lib/readonly.ts'
 import { shorten } from '../lib/text.ts'
 import { describeChanges } from '../plan/describe.ts'
 import { drift } from '../plan/drift.ts'
-import type { ManagedSpec } from '../plan/managed-spec.ts'
+import { plannedSpec } from '../plan/managed-spec.ts'
 import { planGraph } from '../plan/plan.ts'
 import { setCondition } from '../runtime/conditions.ts'
 import type { ReconcileContext } from '../runtime/controller.ts'
@@ -74,7 +74,7 @@ async function apply(plan: Plan, graph: Graph, context: ReconcileContext): Promi
   const live = await liveWorld(namespace, context).get(automation, name)
   if (live === undefined) return { create: [automationFor(graph, plan.spec.content)], after: 0 }
   if (!isControlledBy(live, graph)) return failed(plan, live, context.now)
-  if (drift(plan.spec.content.automation as DeepReadonly<ManagedSpec>, live.spec).length > 0) {
+  if (drift(plannedSpec(plan.spec.content), live.spec).length > 0) {
     return { patch: [correctionOf(live, plan.spec.content)], after: 0 }
   }
   const journal = [

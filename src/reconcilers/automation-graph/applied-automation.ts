@@ -7,7 +7,7 @@ import { type KubeObject, refOf } from '../../lib/object.ts'
 import { ownedBy } from '../../lib/owner-references.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { correction } from '../../plan/drift.ts'
-import type { ManagedSpec } from '../../plan/managed-spec.ts'
+import { plannedSpec } from '../../plan/managed-spec.ts'
 import type { Patched } from '../../runtime/result.ts'
 
 /** The Automation as a plan wants it: owned by the graph, with exactly the fields that a graph manages. */
@@ -35,6 +35,6 @@ export function correctionOf(live: DeepReadonly<Automation>, content: DeepReadon
   return {
     ref: refOf(live),
     resourceVersion: live.metadata.resourceVersion ?? '',
-    patch: correction(content.automation as DeepReadonly<ManagedSpec>, live.spec),
+    patch: correction(plannedSpec(content), live.spec),
   }
 }

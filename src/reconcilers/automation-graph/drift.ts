@@ -3,7 +3,7 @@ import type { AutomationGraphPlan } from '../../api/automation-graph-plan.ts'
 import { managersOfSpec } from '../../lib/managed-fields.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { drift } from '../../plan/drift.ts'
-import type { ManagedSpec } from '../../plan/managed-spec.ts'
+import { plannedSpec } from '../../plan/managed-spec.ts'
 import type { ReconcileContext } from '../../runtime/controller.ts'
 
 type Plan = DeepReadonly<AutomationGraphPlan>
@@ -28,8 +28,8 @@ export async function driftedFields(
   applying: Plan | undefined,
   context: ReconcileContext,
 ): Promise<DriftedField[]> {
-  const wanted = applying === undefined ? undefined : new Set(drift(managedBy(applying), live.spec))
-  const paths = drift(managedBy(applied), live.spec).filter((path) => wanted?.has(path) !== false)
+  const wanted = applying === undefined ? undefined : new Set(drift(plannedSpec(applying.spec.content), live.spec))
+  const paths = drift(plannedSpec(applied.spec.content), live.spec).filter((path) => wanted?.has(path) !== false)
   return paths.length === 0 ? [] : withWriters(paths, live, context)
 }
 
@@ -51,8 +51,4 @@ export function describeDrift(fields: readonly DriftedField[]): string {
     return writers === '' ? paths : `${paths} (written by ${writers})`
   })
   return groups.join('; ')
-}
-
-function managedBy(plan: Plan): DeepReadonly<ManagedSpec> {
-  return plan.spec.content.automation as DeepReadonly<ManagedSpec>
 }

@@ -2,7 +2,7 @@ import type { AutomationGraphPlan, PlanContent } from '../../api/automation-grap
 import { planName } from '../../lib/names.ts'
 import type { DeepReadonly } from '../../lib/readonly.ts'
 import { drift } from '../../plan/drift.ts'
-import type { ManagedSpec } from '../../plan/managed-spec.ts'
+import { plannedSpec } from '../../plan/managed-spec.ts'
 
 type Plan = DeepReadonly<AutomationGraphPlan>
 
@@ -79,7 +79,7 @@ function changesNothing({ dispositions, blockers }: DeepReadonly<PlanContent>): 
 
 /** A graph that writes a default down asks for nothing else. */
 function wants(plan: Plan, { automation }: DeepReadonly<PlanContent>): boolean {
-  return drift(plan.spec.content.automation as DeepReadonly<ManagedSpec>, automation).length === 0
+  return drift(plannedSpec(plan.spec.content), automation).length === 0
 }
 
 function nextPlan(graph: string, sequence: number, isTaken: (name: string) => boolean): PlanChoice {
