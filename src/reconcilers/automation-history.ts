@@ -1,11 +1,10 @@
 import type { Automation, AutomationStatus } from '../api/automation.ts'
-import { automationFiring } from '../api/automation-firing.ts'
 import { session } from '../api/session.ts'
-import { keyOf, type ObjectRef, refOf } from '../lib/object.ts'
+import { type ObjectRef, refOf } from '../lib/object.ts'
 import type { Reconcile } from '../runtime/controller.ts'
 import type { Reader } from '../runtime/result.ts'
+import { cachedFiringsOf } from './automation/firings.ts'
 import { type PruningRules, planPruning } from './automation/pruning.ts'
-import { firingsByAutomation } from './automation-firing/index-by-automation.ts'
 
 /** Deletions of one pass: a change of the limits must not keep everybody else waiting. */
 const atOnce = 50
@@ -20,9 +19,7 @@ const longestMillis = 24 * 3600 * 1000
  */
 export function createHistoryReconciler(rules: PruningRules): Reconcile<Automation, AutomationStatus> {
   return (automation, { read, now }) => {
-    const firings = read
-      .byIndex(automationFiring, firingsByAutomation.name, keyOf(automation.metadata))
-      .filter(({ spec: { automation: target } }) => target.uid === undefined || target.uid === automation.metadata.uid)
+    const firings = cachedFiringsOf(automation, read)
     const detailed = new Set(
       firings.map(({ metadata }) => metadata.uid ?? '').filter((uid) => sessionsOf(uid, read).length > 0),
     )
