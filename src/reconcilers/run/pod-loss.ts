@@ -24,7 +24,7 @@ export function loss(observed: Observed): PodOutcome | undefined {
 }
 
 /** A pod that is shutting down may still end well: it has its grace period. */
-function leaving({ pod, now }: Observed, words: Words): PodOutcome {
+export function leaving({ pod, now }: Observed, words: Words): PodOutcome {
   const { running, terminated } = mainState(pod)
   const gone = goneAt(pod)
   const again = gone === undefined ? undefined : Math.max(1, gone - now.getTime())

@@ -3,10 +3,9 @@ import { containerNames, runnerExits } from '../../api/run-api.ts'
 import { camelCase } from '../../program/reasons.ts'
 import type { Observed, PodOutcome, Words } from './incarnation.ts'
 import { blockedStart } from './pod-blocked.ts'
-import { loss } from './pod-loss.ts'
+import { leaving, loss } from './pod-loss.ts'
 import {
   deletionAskedAfter,
-  goneAt,
   hasEnded,
   jobEnd,
   mainState,
@@ -84,15 +83,12 @@ const timeUp: Words = {
 }
 
 function deadline(observed: Observed): PodOutcome | undefined {
-  const { job, pod, now } = observed
+  const { job, pod } = observed
   if (jobEnd(job)?.reason !== 'DeadlineExceeded' && !isOverdue(observed)) return undefined
   const { running, terminated } = mainState(pod)
-  if (running !== undefined && !hasEnded(observed)) {
-    const gone = goneAt(pod)
-    // Settled now, it would let the next firing start beside a command that still runs (A-234, Forbid).
-    if (gone !== undefined)
-      return { kind: 'running', startedAt: running.startedAt, ...timeUp, again: gone - now.getTime() }
-  }
+  const isEnding = pod?.metadata.deletionTimestamp !== undefined && !hasEnded(observed)
+  // Settled now, it would let the next firing start beside a command that still runs (A-234, Forbid).
+  if (running !== undefined && isEnding) return leaving(observed, timeUp)
   const startedAt = running?.startedAt ?? terminated?.startedAt
   const never = startedAt === undefined ? ' before its command could start' : ''
   return {
