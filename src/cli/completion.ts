@@ -24,6 +24,7 @@ const argumentNames: Readonly<Record<string, readonly NameKind[]>> = {
   backfill: ['Automation'],
   trace: ['AutomationFiring'],
   logs: ['AutomationFiring'],
+  cancel: ['AutomationFiring'],
   approve: ['AutomationGraph', 'AutomationGraphPlan'],
   undo: ['AutomationGraph'],
 }

@@ -43,6 +43,13 @@ describe('completion', () => {
     expect(complete(line).names).toEqual(names)
   })
 
+  it('asks for the names of every command that takes the name of an object', () => {
+    const takesName = program.commands.filter(({ registeredArguments: [first] }) => first && !first.argChoices)
+    const named = takesName.map((command) => command.name()).filter((name) => !name.startsWith('_'))
+    expect(named).toContain('cancel')
+    expect(named.filter((name) => complete(`${name} `).names.length === 0)).toEqual([])
+  })
+
   it('asks in the namespace and context that are written', () => {
     expect(writtenOptions(program, 'run -n team --context prod --kubeconfig'.split(' '))).toEqual({
       namespace: 'team',
