@@ -1,8 +1,21 @@
-import { makeAutomations, makeCronJobs, makeNamespace, type Place, removeFirings, removeJobs } from './due/objects.ts'
-import { DuePlane } from './due/plane.ts'
+import { eventually } from '../kit/eventually.ts'
+import {
+  cronJobType,
+  makeAutomations,
+  makeCronJobs,
+  makeNamespace,
+  type Place,
+  removeFirings,
+  removeJobs,
+} from './due/objects.ts'
+import { type ProcessorSeconds, processorSeconds } from './due/processor.ts'
 import { type Sight, Sights } from './due/sights.ts'
 import type { Figure } from './figure.ts'
+import { type BenchManager, BenchPlane } from './plane.ts'
 import { summarize } from './statistics.ts'
+
+/** As fast as Kubernetes' own controllers go: at its defaults the CronJob controller makes nine Jobs a second. */
+const fastControllers = ['--kube-api-qps=5000', '--kube-api-burst=10000', '--concurrent-cron-job-syncs=50']
 
 const minuteMillis = 60_000
 /** So long before a minute begins nothing of the one before may be under way any more. */
@@ -38,14 +51,16 @@ interface OurMinute extends Minute {
  * warms up and does not count.
  */
 export async function measureDue(count: number, pairs: number): Promise<Figure[]> {
-  const plane = await DuePlane.start()
+  const plane = await BenchPlane.start({ types: [cronJobType], controllerManagerFlags: fastControllers })
   const place = { client: plane.client, namespace: 'due' }
   try {
+    const manager = await plane.startManager()
+    await eventually(() => leads(manager), { timeout: 60_000, interval: 200 })
     await makeNamespace(place)
     await makeAutomations(place, count, ours.cron)
     await makeCronJobs(place, count, peer.cron)
-    const sights = await Sights.start(plane.kubeconfig, place.namespace)
-    const stage: Stage = { plane, place, sights, count }
+    const sights = await Sights.start(plane.plane.kubeconfig, place.namespace)
+    const stage: Stage = { plane, manager, place, sights, count }
     const minutes: { ours: OurMinute[]; peer: Minute[] } = { ours: [], peer: [] }
     await comeToRest(place)
     for (let pair = 0; pair <= pairs; pair++) {
@@ -60,10 +75,22 @@ export async function measureDue(count: number, pairs: number): Promise<Figure[]
 }
 
 interface Stage {
-  readonly plane: DuePlane
+  readonly plane: BenchPlane
+  readonly manager: BenchManager
   readonly place: Place
   readonly sights: Sights
   readonly count: number
+}
+
+async function leads(manager: BenchManager): Promise<boolean> {
+  return ((await manager.metrics())?.sum('leader_election_master_status') ?? 0) > 0
+}
+
+/** Requests that the manager has sent so far. */
+async function requestsOf(manager: BenchManager): Promise<number> {
+  const told = await manager.metrics()
+  if (told === undefined) throw new Error('the manager does not tell its metrics')
+  return told.sum('rest_client_requests_total')
 }
 
 /** What came due while everything was set up is not left for the first minutes. */
@@ -73,13 +100,13 @@ async function comeToRest(place: Place): Promise<void> {
 }
 
 async function measureOurs(stage: Stage): Promise<OurMinute> {
-  const { plane, place, sights, count } = stage
+  const { plane, manager, place, sights, count } = stage
   const due = await nextTurn(stage, ours.isTurn)
-  const before = { processor: plane.processorSeconds(), requests: await plane.requests() }
+  const before = { processor: processorSeconds(plane, manager), requests: await requestsOf(manager) }
   const created = await allOf(stage, 'firing', due, creationMillis)
-  const processor = spent(before.processor, plane.processorSeconds(), 'manager', count)
+  const processor = spent(before.processor, processorSeconds(plane, manager), 'manager', count)
   const settled = await allOf(stage, 'settled', due, settlementMillis)
-  const requests = ((await plane.requests()) - before.requests) / count
+  const requests = ((await requestsOf(manager)) - before.requests) / count
   const watermarks = await allOf(stage, 'watermark', due, settlementMillis)
   await removeFirings(place)
   expectNoGap(sights)
@@ -95,11 +122,11 @@ async function measureOurs(stage: Stage): Promise<OurMinute> {
 }
 
 async function measurePeer(stage: Stage): Promise<Minute> {
-  const { plane, place, sights, count } = stage
+  const { plane, manager, place, sights, count } = stage
   const due = await nextTurn(stage, peer.isTurn)
-  const before = plane.processorSeconds()
+  const before = processorSeconds(plane, manager)
   const created = await allOf(stage, 'job', due, creationMillis)
-  const processor = spent(before, plane.processorSeconds(), 'kube-controller-manager', count)
+  const processor = spent(before, processorSeconds(plane, manager), 'kube-controller-manager', count)
   await removeJobs(place)
   expectNoGap(sights)
   const minute = { lateness: latenessOf(created, due), processor }
@@ -169,11 +196,14 @@ interface Processor {
   readonly etcd: number
 }
 
-type Reading = ReturnType<DuePlane['processorSeconds']>
-
 /** Milliseconds of processor time between two readings, for each of so many objects. */
-function spent(before: Reading, after: Reading, maker: keyof Reading, count: number): Processor {
-  const of = (process: keyof Reading) => ((after[process] - before[process]) * 1000) / count
+function spent(
+  before: ProcessorSeconds,
+  after: ProcessorSeconds,
+  maker: keyof ProcessorSeconds,
+  count: number,
+): Processor {
+  const of = (process: keyof ProcessorSeconds) => ((after[process] - before[process]) * 1000) / count
   return { maker: of(maker), apiServer: of('kube-apiserver'), etcd: of('etcd') }
 }
 

@@ -12,7 +12,7 @@ import { KubeClient } from '../../src/kube/client.ts'
 import { loadKubeConfig } from '../../src/kube/config.ts'
 import { coreTypes } from '../../src/kube/core-types.ts'
 import { Transport } from '../../src/kube/transport.ts'
-import type { KubeObject } from '../../src/lib/object.ts'
+import type { KubeObject, ResourceType } from '../../src/lib/object.ts'
 import { type ControlPlane, startControlPlane } from '../kit/cluster-tool.ts'
 import { FaultProxy } from '../kit/fault-proxy.ts'
 import { ToldMetrics } from '../kit/told-metrics.ts'
@@ -39,11 +39,21 @@ export class BenchPlane {
     this.#token = token
   }
 
-  static async start(): Promise<BenchPlane> {
-    const plane = await startControlPlane()
+  /**
+   * @param options.types what the client has to know beside Kubernetes' own kinds and ours
+   * @param options.controllerManagerFlags such as `--kube-api-qps=5000`
+   */
+  static async start(
+    options: {
+      readonly types?: readonly ResourceType<KubeObject>[]
+      readonly controllerManagerFlags?: readonly string[]
+    } = {},
+  ): Promise<BenchPlane> {
+    const { types = [], controllerManagerFlags = [] } = options
+    const plane = await startControlPlane({ controllerManagerFlags })
     try {
       const transport = new Transport(loadKubeConfig({ kubeconfig: plane.kubeconfig }))
-      const client = new KubeClient(transport, [...coreTypes, ...kinds])
+      const client = new KubeClient(transport, [...coreTypes, ...kinds, ...types])
       const args = ['kubectl', '--kubeconfig', plane.kubeconfig, 'apply', '--server-side', '-f', manifest]
       await promisify(execFile)(join(root, 'hack/cluster/cluster'), args)
       return new BenchPlane(plane, client, await FaultProxy.start(plane.server), await managerToken(client))
@@ -105,6 +115,10 @@ export class BenchManager {
     this.startedAt = startedAt
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
   /** True when `/readyz` says so. */
   async isReady(): Promise<boolean> {
     return (await this.#get('/readyz'))?.ok === true
@@ -117,7 +131,7 @@ export class BenchManager {
   }
 
   memory(): Memory {
-    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
     const mebibytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024
     return { resident: mebibytes('VmRSS'), peak: mebibytes('VmHWM') }
   }

@@ -10,7 +10,13 @@ import { ownedBy } from '../../../src/lib/owner-references.ts'
 import { isTrue } from '../../../src/runtime/conditions.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { edge, schedule } from '../../kit/graph-documents.ts'
-import { cronJobType } from './plane.ts'
+
+export const cronJobType: ResourceType<KubeObject> = {
+  apiVersion: 'batch/v1',
+  kind: 'CronJob',
+  plural: 'cronjobs',
+  namespaced: true,
+}
 
 const minuteMillis = 60_000
 /** A busy machine needs a while. */
