@@ -37,6 +37,14 @@ export function anEndedJob(type: 'Complete' | 'Failed' | 'FailureTarget', reason
   return aJob({ status: { active: 0, conditions: [{ type, status: 'True', reason, lastTransitionTime: createdAt }] } })
 }
 
+/** What is on record of `aJob()` and `aPod()`. */
+export function anIncarnation() {
+  const { name, uid } = aJob().metadata
+  const pod = aPod()
+  const { name: podName, uid: podUID } = pod.metadata
+  return { number: 0, job: name, jobUID: uid, pod: podName, podUID, node: pod.spec.nodeName }
+}
+
 /** The pod of `aJob()`, placed on a node. */
 export function aPod(
   given: {

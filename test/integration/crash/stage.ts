@@ -36,6 +36,22 @@ export interface Stage {
   readonly witness: Witness
 }
 
+/** An installation for the tests of a file that need no witness. */
+export function installationForFile(): () => Installation {
+  let found: Installation | undefined
+  beforeAll(async () => {
+    found = await Installation.start({ client: testClient({ types: kinds }), kubeconfig: inject('kubeconfig') })
+  })
+  afterAll(async () => {
+    await found?.stop()
+    await found?.client.transport.close()
+  })
+  return () => {
+    if (found === undefined) throw new Error('nothing is installed')
+    return found
+  }
+}
+
 /** Sets the stage for the tests of a file. */
 export function stageForFile(): () => Stage {
   let stage: Stage | undefined

@@ -3,7 +3,8 @@ import { annotations, settleFinalizer } from '../../../src/api/labels.ts'
 import { isSettledFiring } from '../../../src/reconcilers/automation-firing/phase.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { startOperator } from '../../kit/operator.ts'
-import { chainGraph, heldCommand, Workspace } from './workspace.ts'
+import { startHeldChain } from './held-chain.ts'
+import { heldCommand, Workspace } from './workspace.ts'
 
 /** The garbage collector learns of new kinds every half minute. */
 const collected = { timeout: 45_000 }
@@ -18,11 +19,7 @@ async function expectNothingRuns(workspace: Workspace): Promise<void> {
 
 describe('cancelling a firing', () => {
   it('[A-290] ends its Session, Run, Job and pod, and then it is Cancelled', async () => {
-    const workspace = await Workspace.create({ triage: heldCommand().line })
-    await startOperator(workspace.client, workspace.namespace)
-    await workspace.applyGraph(chainGraph)
-    await workspace.fire()
-    await workspace.runIn('Running', 'triage')
+    const { workspace } = await startHeldChain()
     expect((await workspace.firing()).metadata.finalizers).toEqual([settleFinalizer])
     await workspace.cancel('wrong event')
     const firing = await workspace.settled()

@@ -2,27 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { automation } from '../../../src/api/automation.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { startOperator } from '../../kit/operator.ts'
-import { chainGraph, heldCommand, Workspace } from './workspace.ts'
+import { startHeldChain } from './held-chain.ts'
+import type { Workspace } from './workspace.ts'
 
 async function setPaused({ client, namespace }: Workspace, paused: boolean): Promise<void> {
   const { apiVersion, kind } = automation
   await client.mergePatch({ apiVersion, kind, name: 'triage', namespace }, { spec: { paused } })
 }
 
-/** A firing of two agents, the first of which works. */
-async function underWay() {
-  const { line, release } = heldCommand()
-  const workspace = await Workspace.create({ triage: line })
-  const operator = await startOperator(workspace.client, workspace.namespace)
-  await workspace.applyGraph(chainGraph)
-  await workspace.fire()
-  await workspace.runIn('Running', 'triage')
-  return { workspace, operator, release }
-}
-
 describe('a firing whose Automation is paused by hand while it is under way', () => {
   it('[A-168] [A-170] [A-172] [A-173] [A-303] has its step end, holds the next, and goes on as the same firing', async () => {
-    const { workspace, release } = await underWay()
+    const { workspace, release } = await startHeldChain()
     await setPaused(workspace, true)
     await eventually(async () => (await workspace.automation()).status?.state === 'Paused')
     expect((await workspace.runIn('Running', 'triage')).metadata.deletionTimestamp).toBeUndefined()
@@ -47,7 +37,7 @@ describe('a firing whose Automation is paused by hand while it is under way', ()
   })
 
   it('[A-175] is ended by cancelling, not by the pause', async () => {
-    const { workspace, release } = await underWay()
+    const { workspace, release } = await startHeldChain()
     await setPaused(workspace, true)
     release()
     await workspace.inPhase('Waiting', 'AutomationPaused')
@@ -59,7 +49,7 @@ describe('a firing whose Automation is paused by hand while it is under way', ()
 })
 
 it('[A-298] [A-299] [A-302] a step that ends while no manager runs is seen by the next, which starts what follows once', async () => {
-  const { workspace, operator, release } = await underWay()
+  const { workspace, operator, release } = await startHeldChain()
   await operator.stop()
   release()
   await eventually(async () => (await workspace.runs()).some(({ status }) => status?.result !== undefined))

@@ -4,7 +4,8 @@ import { formatVersion } from '../../../src/api/program.ts'
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { type Operator, startOperator } from '../../kit/operator.ts'
-import { chainGraph, heldCommand, Workspace } from './workspace.ts'
+import { startHeldChain } from './held-chain.ts'
+import { chainGraph, Workspace } from './workspace.ts'
 
 /** What becomes of a stored program: that of a newer release, or one from which something was taken. */
 const unreadable = [
@@ -53,12 +54,7 @@ describe.each(unreadable)('a program that cannot be run: %s', (reason, alter, me
   })
 
   it('leaves what runs alone, says why it does not go on, and lets it be cancelled', async () => {
-    const { line, release } = heldCommand()
-    const workspace = await Workspace.create({ triage: line })
-    const operator = await startOperator(workspace.client, workspace.namespace)
-    await workspace.applyGraph(chainGraph)
-    await workspace.fire()
-    await workspace.runIn('Running', 'triage')
+    const { workspace, operator, release } = await startHeldChain()
     await replaceProgram(workspace, operator, alter)
     await startOperator(workspace.client, workspace.namespace)
     await eventually(async () => {

@@ -1,20 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type AutomationSpec, automation } from '../../../src/api/automation.ts'
-import { kinds } from '../../../src/api/kinds.ts'
 import { isSettledFiring } from '../../../src/reconcilers/automation-firing/phase.ts'
 import { summarize } from '../../bench/statistics.ts'
 import { compressedClock } from '../../kit/compressed-clock.ts'
-import { testClient } from '../../kit/control-plane.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { FaultProxy } from '../../kit/fault-proxy.ts'
 import { type Doom, ManagerKeeper, type ManagerSettings } from '../../kit/manager-process.ts'
 import { startOperator } from '../../kit/operator.ts'
 import { random, seed } from '../../kit/random.ts'
 import { temporaryFolder } from '../../kit/temporary-folder.ts'
-import { Installation } from '../crash/installation.ts'
+import { installationForFile } from '../crash/stage.ts'
 import { Ledger } from './ledger.ts'
 import { dueUntil, problemsOf, type SeenFiring, type Subject } from './oracle.ts'
 import { Ticking } from './ticking.ts'
@@ -27,15 +25,7 @@ const isFull = process.env.GRAPHWRIGHT_FULL_CHAOS === '1'
 const size = isFull ? { automations: 200, minutes: 10, speed: 3 } : { automations: 45, minutes: 6, speed: 15 }
 const minute = 60_000
 
-let operator: Installation
-
-beforeAll(async () => {
-  operator = await Installation.start({ client: testClient({ types: kinds }), kubeconfig: inject('kubeconfig') })
-})
-afterAll(async () => {
-  await operator?.stop()
-  await operator?.client.transport.close()
-})
+const operator = installationForFile()
 
 type Made = Subject & { readonly spec: Partial<AutomationSpec> }
 
@@ -184,7 +174,7 @@ describe('two managers without an election', () => {
     const subjects = await addVaried(ticking, size.automations)
     const time = new Time(size)
     const ledger = await openLedger(ticking, time)
-    const settings = time.settings(operator.settings(ticking.namespace))
+    const settings = time.settings(operator().settings(ticking.namespace))
     let isOver = false
     const doomOf = (): Doom | undefined =>
       isOver
@@ -235,7 +225,7 @@ describe('two managers without an election', () => {
       // Whoever else deletes it may be first, and what has its name by now may be another one.
       void ticking.client.delete({ apiVersion, kind, name, namespace, uid }).catch(() => {})
     }
-    const prompt = time.settings(operator.settings(ticking.namespace))
+    const prompt = time.settings(operator().settings(ticking.namespace))
     const proxy = await FaultProxy.start(serverOf(inject('kubeconfig')))
     onTestFinished(() => proxy.close())
     const managers = [keep(prompt), keep({ ...prompt, env: { ...prompt.env, KUBECONFIG: through(proxy) } })]
@@ -264,7 +254,7 @@ describe('one manager that nobody disturbs', () => {
     const ahead = (80 - ((Date.now() / 1000) % 60)) / 60
     const time = new Time({ minutes: isFull ? 4 : 1, speed: 2, ahead })
     const ledger = await openLedger(ticking, time)
-    const managers = [keep(time.settings(operator.settings(ticking.namespace)))]
+    const managers = [keep(time.settings(operator().settings(ticking.namespace)))]
     const began = compressedClock(time.speed, time.start).now().toISOString()
     const seen = await audit({ ticking, subjects, ledger, time, managers })
     expect(subjects.flatMap(({ name }) => ledger.skips(name))).toEqual([])

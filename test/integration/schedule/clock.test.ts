@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, inject, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { type Automation, automation } from '../../../src/api/automation.ts'
 import { automationFiring } from '../../../src/api/automation-firing.ts'
-import { kinds } from '../../../src/api/kinds.ts'
 import { eventType } from '../../../src/kube/core-types.ts'
-import { testClient } from '../../kit/control-plane.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { ManagerKeeper } from '../../kit/manager-process.ts'
 import { startOperator } from '../../kit/operator.ts'
-import { Installation } from '../crash/installation.ts'
+import { installationForFile } from '../crash/stage.ts'
 import { Ledger } from './ledger.ts'
 import { problemsOf, type Subject } from './oracle.ts'
 import { Ticking } from './ticking.ts'
@@ -16,15 +14,7 @@ import { Ticking } from './ticking.ts'
  * Managers whose machines have another time than the API server, and whose clocks are set while they run: in real time,
  * against the real clock of a real API server. Two at once, so that each is off in another way when the minute turns.
  */
-let operator: Installation
-
-beforeAll(async () => {
-  operator = await Installation.start({ client: testClient({ types: kinds }), kubeconfig: inject('kubeconfig') })
-})
-afterAll(async () => {
-  await operator?.stop()
-  await operator?.client.transport.close()
-})
+const operator = installationForFile()
 
 const second = 1000
 const minute = 60_000
@@ -104,7 +94,7 @@ it('[A-223] [A-224] neither lose nor repeat an occurrence, nor start one before 
   const begin = async (kind: 'fast' | 'slow') => {
     const site = sites[kind]
     await site.fill(turn)
-    const { args, env } = operator.settings(site.ticking.namespace)
+    const { args, env } = operator().settings(site.ticking.namespace)
     const settings = machines[kind].map(([offset, ahead]) => [turn + offset * second, ahead])
     const manager = new ManagerKeeper({
       args: [...args, '--leader-elect', `--leader-election-namespace=${site.ticking.namespace}`],

@@ -6,19 +6,12 @@ import { decideCancel } from '../../../../src/reconcilers/run/cancel.ts'
 import type { RunWorld } from '../../../../src/reconcilers/run/world.ts'
 import { anAgentVersion, aRun, aSession, createdAt, inlineContent } from '../../../kit/builders.ts'
 import { lintStatus } from '../../../kit/lint-status.ts'
-import { aJob, anEndedJob, aPod, exited, started } from '../../../kit/pods.ts'
+import { aJob, anEndedJob, anIncarnation, aPod, exited, started } from '../../../kit/pods.ts'
 
 const now = new Date('2026-11-30T12:00:30Z')
 const cancelledAt = '2026-11-30T12:00:30.000Z'
 const name = aJob().metadata.name
-const incarnation = {
-  number: 0,
-  job: name,
-  jobUID: 'uid-of-job',
-  pod: `${name}-abcde`,
-  podUID: 'uid-of-pod',
-  node: 'node-1',
-}
+const incarnation = anIncarnation()
 const result = { output: inlineContent('done'), incarnation: 0, reportedAt: createdAt }
 const running = { running: { startedAt: createdAt } }
 const underWay: RunStatus = { incarnation, phase: 'Running', reason: 'Running', startedAt: createdAt }

@@ -9,18 +9,11 @@ import type { RunWorld } from '../../../../src/reconcilers/run/world.ts'
 import { conditionOf } from '../../../../src/runtime/conditions.ts'
 import { anAgentVersion, anEnvironment, aRun, aSession, createdAt, inlineContent } from '../../../kit/builders.ts'
 import { jobSettings } from '../../../kit/job-settings.ts'
-import { aJob, anEndedJob, aPod, exited, started, waitingFor } from '../../../kit/pods.ts'
+import { aJob, anEndedJob, anIncarnation, aPod, exited, started, waitingFor } from '../../../kit/pods.ts'
 
 const now = new Date('2026-11-30T12:00:30Z')
 const name = aJob().metadata.name
-const recorded = {
-  number: 0,
-  job: name,
-  jobUID: 'uid-of-job',
-  pod: `${name}-abcde`,
-  podUID: 'uid-of-pod',
-  node: 'node-1',
-}
+const recorded = anIncarnation()
 const result = { output: inlineContent('done'), incarnation: 0, reportedAt: createdAt }
 
 /** Plans a run whose Job and pod are on record. */
