@@ -1,7 +1,8 @@
 import { automationFiring } from '../api/automation-firing.ts'
+import type { Content } from '../api/fields.ts'
 import { type Run, run } from '../api/run.ts'
 import { containerNames } from '../api/run-api.ts'
-import { isNotFound, KubeError } from '../kube/error.ts'
+import { isExpired, isNotFound, KubeError } from '../kube/error.ts'
 import { compareText } from '../lib/text.ts'
 import { type Cluster, unknownName, withCluster } from './cluster.ts'
 import { cannotAsk, type ExitCode, exitCodes, type Io } from './io.ts'
@@ -65,14 +66,18 @@ async function readLogs({ metadata, spec, status }: Run, { client, namespace }: 
     const logs = await client.logs({ name: pod, namespace }, containerNames.agent, { tailBytes })
     return { ...head, logs, message: null }
   } catch (error) {
-    const isGone = isNotFound(error)
-    if (!isGone && !(error instanceof KubeError && error.status === 400)) throw error
-    const kept = status?.logs
-    const message = isGone
-      ? `the pod ${pod} is gone${kept === undefined ? '' : `; the last ${kept.size} bytes it wrote are kept as ${kept.digest}, which cannot be read from here yet`}`
-      : `the container of ${pod} has not started yet`
-    return { ...head, logs: null, message }
+    return { ...head, logs: null, message: whyNone(error, pod, status?.logs) }
   }
+}
+
+/** @throws what it was given, where that is no matter of one pod */
+function whyNone(error: unknown, pod: string, kept: Content | undefined): string {
+  if (!(error instanceof KubeError)) throw error
+  if (error.status === 400) return `the container of ${pod} has not started yet`
+  if (!isNotFound(error) && !isExpired(error)) throw error
+  const gone = isNotFound(error) ? `the pod ${pod} is gone` : `the node of the pod ${pod} no longer has its log`
+  if (kept === undefined) return gone
+  return `${gone}; the last ${kept.size} bytes it wrote are kept as ${kept.digest}, which cannot be read from here yet`
 }
 
 /** Logs as they are; with several runs each under a heading, on the error stream like everything that is no log. */

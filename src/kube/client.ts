@@ -16,6 +16,7 @@ import type {
 } from './call-options.ts'
 import { isNotFound, KubeError } from './error.ts'
 import { collectionPath, objectPath, requireNamespace } from './paths.ts'
+import { refusalIn } from './pod-logs.ts'
 import { applyPatch } from './request.ts'
 import { readTail } from './tail.ts'
 import type { Transport } from './transport.ts'
@@ -218,7 +219,7 @@ export class KubeClient {
     })
   }
 
-  /** What a container has written so far. */
+  /** What a container has written so far. @throws {KubeError} of status 410 where its node no longer has that */
   async logs(pod: Place, container: string, options: LogOptions = {}): Promise<string> {
     const { tailBytes, limitBytes, signal } = options
     const type = this.typeOf('v1', 'Pod')
@@ -230,7 +231,10 @@ export class KubeClient {
       signal,
       idleTimeoutMillis: 30_000,
     })
-    return readTail(stream, tailBytes ?? limitBytes ?? Number.POSITIVE_INFINITY)
+    const text = await readTail(stream, tailBytes ?? limitBytes ?? Number.POSITIVE_INFINITY)
+    const refusal = refusalIn(text)
+    if (refusal === undefined) return text
+    throw new KubeError({ status: 410, reason: 'Gone', message: refusal, ref: refOf(type, pod) })
   }
 
   /** `GET /version`. */

@@ -1,10 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import type { AutomationFiring } from '../../src/api/automation-firing.ts'
 import { labels } from '../../src/api/labels.ts'
+import { containerNames } from '../../src/api/run-api.ts'
 import { version } from '../../src/lib/version.ts'
 import { shareCluster } from '../kit/cluster-turn.ts'
 import { eventually } from '../kit/eventually.ts'
-import { requireNode, runTool } from '../kit/node-cluster.ts'
+import { forgetContainer, requireNode, runTool } from '../kit/node-cluster.ts'
 import { parseTables } from './tables.ts'
 import { Workspace } from './workspace.ts'
 
@@ -176,21 +177,29 @@ describe('triage and escalate, from a file to two answers', () => {
     expect(text.stdout).toContain('Please look now')
   })
 
-  test('logs reads the pod while its Job exists, and then says where they are', async () => {
+  test('logs reads the pod while its node has them, and then says where they are', async () => {
     const { name: firing } = incident.metadata
-    const before = await workspace.graphwright(['logs', firing, '--step', 'triage'])
-    expect(before).toMatchObject({ code: 0, stdout: expect.stringContaining('INC-1042: low: Nightly report') })
+    const read = () => workspace.graphwright(['logs', firing, '--step', 'triage'])
+    expect(await read()).toMatchObject({ code: 0, stdout: expect.stringContaining('INC-1042: low: Nightly report') })
 
     const kept = await eventually(async () => {
       const runs = (await workspace.runs()).filter(({ spec }) => spec.firing.name === firing)
       return runs.every(({ status }) => status?.logs !== undefined) && runs
     })
+    const { status } = kept.find(({ spec }) => spec.step === 'triage') ?? {}
+    const containerId = `jsonpath={.status.containerStatuses[?(@.name=="${containerNames.agent}")].containerID}`
+    await forgetContainer(await workspace.kubectl('get', 'pod', status?.incarnation?.pod ?? '', '-o', containerId))
+    const forgotten = await read()
+    expect(forgotten).toMatchObject({ code: 2, stdout: '' })
+    expect(forgotten.stderr).toMatch(/the node of the pod \S+ no longer has its log; the last \d+ bytes/)
+    expect(forgotten.stderr).toContain(status?.logs?.digest)
+
     await workspace.kubectl('delete', 'job', '-l', `${labels.firing}=${firing}`)
     await workspace.kubectl('wait', 'pod', '-l', `${labels.firing}=${firing}`, '--for=delete', '--timeout=60s')
-    const after = await workspace.graphwright(['logs', firing, '--step', 'triage'])
+    const after = await read()
     expect(after.code).not.toBe(0)
     expect(after.stderr).toMatch(/the pod \S+ is gone/)
-    expect(after.stderr).toContain(kept.find(({ spec }) => spec.step === 'triage')?.status?.logs?.digest)
+    expect(after.stderr).toContain(status?.logs?.digest)
     expect((await workspace.firing(firing)).status).toEqual(incident.status)
   })
 

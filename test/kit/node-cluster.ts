@@ -37,6 +37,15 @@ export function componentPid(component: string): number {
   return found
 }
 
+/** Removes an ended container from the node's runtime, with its log, as the kubelet does when the pod goes or space is short. */
+export async function forgetContainer(containerId: string): Promise<void> {
+  const socket = join(clusterFolder(), 'containerd.sock')
+  const [, id = ''] = containerId.split('://')
+  const args = ['--address', socket, '--namespace', 'k8s.io', 'containers', 'rm', id]
+  const { code, stderr } = await run('ctr', args, process.env)
+  if (code !== 0) throw new Error(`ctr ${args.join(' ')}: ${stderr}`)
+}
+
 let client: KubeClient | undefined
 
 /** A client of the administrator, for looking at the world. It is shared, and goes with the process of the test file. */
