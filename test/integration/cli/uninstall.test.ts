@@ -9,7 +9,7 @@ import { jobType } from '../../../src/kube/core-types.ts'
 import { aFiring, anAgent, anAutomation, anEnvironment, unsaved } from '../../kit/builders.ts'
 import { type ControlPlane, startControlPlane } from '../../kit/cluster-tool.ts'
 import { clientOf } from '../../kit/control-plane.ts'
-import { blocksUnder, shell } from '../../kit/docs-commands.ts'
+import { blocksUnder, deleteDefinitions, shell } from '../../kit/docs-commands.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { runCli } from '../../kit/fake-io.ts'
 import { Kubelet } from '../../kit/kubelet.ts'
@@ -156,7 +156,7 @@ describe('graphwright uninstall --check', { timeout: 180_000 }, () => {
 
   it('works when the definitions are gone and the rest is not', async () => {
     await install()
-    await shell('kubectl wait --for=condition=Established -f crds/ && kubectl delete -f crds/', plane.kubeconfig)
+    await deleteDefinitions(plane.kubeconfig)
     const checked = await check(plane.kubeconfig)
     expect([checked.code, found(checked)]).toEqual([1, { remains: 1 }])
     expect(checked.report.unread).toEqual([])
