@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 /**
  * Runs everything there is to check and ends with one line for all of it: `N passed, N failed`, with `, N skipped`
@@ -35,8 +36,12 @@ interface Report {
   }[]
 }
 
-/** How much of a failure's message is told again at the end. */
-const messageLines = 12
+/**
+ * How much of a failure's message is told again at the end: what fits with some others into the last 2,000 characters, which
+ * may be all that is kept of a run.
+ */
+const messageLines = 3
+const lineLength = 200
 
 const checks: readonly (readonly [string, ...string[]])[] = [
   ['biome', 'check', '--error-on-warnings', '.'],
@@ -99,12 +104,21 @@ function failuresOf(result: Report['testResults'][number]): string[] {
     .map((test) => `${file}: ${test.fullName}\n${indented(test.failureMessages.join('\n'))}`)
 }
 
+/** The beginning of a message, and the place in the tests that it comes from. */
 function indented(message: string): string {
-  return message
+  const lines = stripVTControlCharacters(message)
     .split('\n')
-    .slice(0, messageLines)
-    .map((line) => `    ${line}`)
-    .join('\n')
+    .filter((line) => line.trim() !== '')
+  const said = lines.filter((line) => !isFrame(line)).slice(0, messageLines)
+  const place = lines
+    .find((line) => isFrame(line) && line.includes(`${process.cwd()}/test/`))
+    ?.replace(`${process.cwd()}/`, '')
+  const told = [...said, ...(place === undefined ? [] : [place])]
+  return told.map((line) => `    ${line.trim().slice(0, lineLength)}`).join('\n')
+}
+
+function isFrame(line: string): boolean {
+  return /^\s+at /.test(line)
 }
 
 function sum(a: Counts, b: Counts): Counts {
