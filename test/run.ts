@@ -84,9 +84,7 @@ function readCounts(file: string): Counts {
   } catch {
     return { passed: 0, failed: 1, skipped: 0, failures: [`${file} was not written`] }
   }
-  const unloaded = report.testResults.filter(
-    (result) => result.status === 'failed' && result.assertionResults.length === 0,
-  )
+  const unloaded = report.testResults.filter(isUnloaded)
   return {
     passed: report.numPassedTests,
     failed: report.numFailedTests + unloaded.length,
@@ -95,10 +93,14 @@ function readCounts(file: string): Counts {
   }
 }
 
+/** A file that failed before any of its tests, while it was loaded or in what it sets up. */
+function isUnloaded({ status, assertionResults }: Report['testResults'][number]): boolean {
+  return status === 'failed' && !assertionResults.some((test) => test.status === 'failed')
+}
+
 function failuresOf(result: Report['testResults'][number]): string[] {
   const file = relative(process.cwd(), result.name)
-  if (result.status === 'failed' && result.assertionResults.length === 0)
-    return [`${file}\n${indented(result.message)}`]
+  if (isUnloaded(result)) return [`${file}\n${indented(result.message)}`]
   return result.assertionResults
     .filter((test) => test.status === 'failed')
     .map((test) => `${file}: ${test.fullName}\n${indented(test.failureMessages.join('\n'))}`)
