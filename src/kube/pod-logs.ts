@@ -1,6 +1,6 @@
 /** What the kubelet says where it has no log to give, followed by the id that the container has in its runtime. */
 const containerGone = /^unable to retrieve container logs for [a-z-]+:\/\/[0-9a-f]{64}\n?$/
-const fileGone = /^failed to (try resolving symlinks in path|open log file) "\/var\/log\/pods\/[^\n]*\n?$/
+const fileGone = /^failed to (try resolving symlinks in path|open log file) "\/[^"\n]*\/\d+\.log": [^\n]*\n?$/
 
 /**
  * What the kubelet said in place of a log, or undefined where this is one. It has begun its answer by the time it looks for

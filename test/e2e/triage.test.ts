@@ -5,7 +5,7 @@ import { containerNames } from '../../src/api/run-api.ts'
 import { version } from '../../src/lib/version.ts'
 import { shareCluster } from '../kit/cluster-turn.ts'
 import { eventually } from '../kit/eventually.ts'
-import { forgetContainer, requireNode, runTool } from '../kit/node-cluster.ts'
+import { removeLog, requireNode, runTool } from '../kit/node-cluster.ts'
 import { parseTables } from './tables.ts'
 import { Workspace } from './workspace.ts'
 
@@ -187,12 +187,12 @@ describe('triage and escalate, from a file to two answers', () => {
       return runs.every(({ status }) => status?.logs !== undefined) && runs
     })
     const { status } = kept.find(({ spec }) => spec.step === 'triage') ?? {}
-    const containerId = `jsonpath={.status.containerStatuses[?(@.name=="${containerNames.agent}")].containerID}`
-    await forgetContainer(await workspace.kubectl('get', 'pod', status?.incarnation?.pod ?? '', '-o', containerId))
-    const forgotten = await read()
-    expect(forgotten).toMatchObject({ code: 2, stdout: '' })
-    expect(forgotten.stderr).toMatch(/the node of the pod \S+ no longer has its log; the last \d+ bytes/)
-    expect(forgotten.stderr).toContain(status?.logs?.digest)
+    const pod = (await workspace.pods()).find(({ metadata }) => metadata.name === status?.incarnation?.pod)
+    if (pod !== undefined) removeLog(pod.metadata, containerNames.agent)
+    const removed = await read()
+    expect(removed).toMatchObject({ code: 2, stdout: '' })
+    expect(removed.stderr).toMatch(/the node of the pod \S+ no longer has its log; the last \d+ bytes/)
+    expect(removed.stderr).toContain(status?.logs?.digest)
 
     await workspace.kubectl('delete', 'job', '-l', `${labels.firing}=${firing}`)
     await workspace.kubectl('wait', 'pod', '-l', `${labels.firing}=${firing}`, '--for=delete', '--timeout=60s')

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { inject, type TestContext } from 'vitest'
 import { kinds } from '../../src/api/kinds.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { loadKubeConfig } from '../../src/kube/config.ts'
+import type { ObjectMeta } from '../../src/lib/object.ts'
 import type { NodeCluster } from './cluster-context.ts'
 import { clientOf } from './control-plane.ts'
 
@@ -37,13 +38,9 @@ export function componentPid(component: string): number {
   return found
 }
 
-/** Removes an ended container from the node's runtime, with its log, as the kubelet does when the pod goes or space is short. */
-export async function forgetContainer(containerId: string): Promise<void> {
-  const socket = join(clusterFolder(), 'containerd.sock')
-  const [, id = ''] = containerId.split('://')
-  const args = ['--address', socket, '--namespace', 'k8s.io', 'containers', 'rm', id]
-  const { code, stderr } = await run('ctr', args, process.env)
-  if (code !== 0) throw new Error(`ctr ${args.join(' ')}: ${stderr}`)
+/** Removes the log of a pod's container from the node, as the kubelet does when the pod goes or space is short. */
+export function removeLog({ name, namespace = '', uid = '' }: ObjectMeta, container: string): void {
+  rmSync(join(clusterFolder(), 'pod-logs', `${namespace}_${name}_${uid}`, container), { recursive: true })
 }
 
 let client: KubeClient | undefined
