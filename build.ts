@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { build } from 'esbuild'
 
 /**
@@ -34,7 +34,17 @@ await build({
   logOverride: { 'empty-import-meta': 'silent' },
 })
 
+/**
+ * What is no ASCII stands in comments and regular expressions; strings are escaped already. V8 keeps a text with one such
+ * character in it as two bytes for each: 6 MiB more in every process.
+ */
+function escaped(text: string): string {
+  return text.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 for (const name of Object.keys(programs)) {
-  const kibibytes = Math.round(statSync(`${folder}/${name}.cjs`).size / 1024)
-  console.log(`${folder}/${name}.cjs  ${kibibytes} KiB`)
+  const path = `${folder}/${name}.cjs`
+  writeFileSync(path, escaped(readFileSync(path, 'utf8')))
+  const kibibytes = Math.round(statSync(path).size / 1024)
+  console.log(`${path}  ${kibibytes} KiB`)
 }
