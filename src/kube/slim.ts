@@ -6,8 +6,8 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 /** What was taken out of an object and is needed all the same. */
 const changeTimes = new WeakMap<object, string>()
 
-/** Texts that very many objects have in common, each once. */
-const texts = new Map<string, string>()
+/** Texts that very many objects have in common, each once. Begun anew when it is full, so that rare ones fill it in vain. */
+let texts = new Map<string, string>()
 const maxTexts = 10_000
 
 /**
@@ -30,6 +30,7 @@ function shareTexts({
   status,
 }: KubeObject & { readonly status?: { readonly conditions?: Condition[] } }): void {
   if (metadata.namespace !== undefined) metadata.namespace = shared(metadata.namespace)
+  if (metadata.creationTimestamp !== undefined) metadata.creationTimestamp = shared(metadata.creationTimestamp)
   for (const owner of metadata.ownerReferences ?? []) {
     owner.apiVersion = shared(owner.apiVersion)
     owner.kind = shared(owner.kind)
@@ -38,13 +39,15 @@ function shareTexts({
     condition.type = shared(condition.type)
     condition.reason = shared(condition.reason)
     condition.message = shared(condition.message)
+    condition.lastTransitionTime = shared(condition.lastTransitionTime)
   }
 }
 
 function shared(text: string): string {
   const known = texts.get(text)
   if (known !== undefined) return known
-  if (texts.size < maxTexts) texts.set(text, text)
+  if (texts.size >= maxTexts) texts = new Map()
+  texts.set(text, text)
   return text
 }
 

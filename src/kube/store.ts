@@ -162,31 +162,48 @@ export class Store<T extends KubeObject> {
 /** Objects by the values of one index function. */
 class Index<T> {
   readonly #values: IndexFunction<T>
-  readonly #entries = new Map<string, Map<ObjectKey, DeepReadonly<T>>>()
+  /** A value that one object has, as that of an owner mostly is, takes no map of its own: there may be very many of them. */
+  readonly #entries = new Map<string, Entry<T> | Map<ObjectKey, DeepReadonly<T>>>()
 
   constructor(values: IndexFunction<T>) {
     this.#values = values
   }
 
   find(value: string): readonly DeepReadonly<T>[] {
-    return [...(this.#entries.get(value)?.values() ?? [])]
+    const found = this.#entries.get(value)
+    if (found === undefined) return []
+    return found instanceof Map ? [...found.values()] : [found.object]
   }
 
   add(key: ObjectKey, object: DeepReadonly<T>): void {
     for (const value of this.#values(object)) {
-      const entry = this.#entries.get(value)
-      if (entry === undefined) this.#entries.set(value, new Map([[key, object]]))
-      else entry.set(key, object)
+      const found = this.#entries.get(value)
+      if (found instanceof Map) found.set(key, object)
+      else if (found === undefined || found.key === key) this.#entries.set(value, { key, object })
+      else {
+        const both = new Map([
+          [found.key, found.object],
+          [key, object],
+        ])
+        this.#entries.set(value, both)
+      }
     }
   }
 
   delete(key: ObjectKey, object: DeepReadonly<T>): void {
     for (const value of this.#values(object)) {
-      const entry = this.#entries.get(value)
-      entry?.delete(key)
-      if (entry?.size === 0) this.#entries.delete(value)
+      const found = this.#entries.get(value)
+      if (found instanceof Map) {
+        found.delete(key)
+        if (found.size === 0) this.#entries.delete(value)
+      } else if (found?.key === key) this.#entries.delete(value)
     }
   }
+}
+
+interface Entry<T> {
+  readonly key: ObjectKey
+  readonly object: DeepReadonly<T>
 }
 
 interface Versioned {
