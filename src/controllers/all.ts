@@ -1,8 +1,9 @@
 import { automationFiring } from '../api/automation-firing.ts'
-import { type AutomationGraphPlan, automationGraphPlan } from '../api/automation-graph-plan.ts'
+import { automationGraphPlan } from '../api/automation-graph-plan.ts'
 import { podType } from '../kube/core-types.ts'
 import { type PruningRules, pruningRules } from '../reconcilers/automation/pruning.ts'
 import { firingsByAutomation } from '../reconcilers/automation-firing/index-by-automation.ts'
+import { trimPlan } from '../reconcilers/automation-graph/cached-plan.ts'
 import type { JobSettings } from '../reconcilers/run/job-settings.ts'
 import type { ContentStore } from '../runtime/content-store.ts'
 import type { Manager } from '../runtime/manager.ts'
@@ -38,7 +39,7 @@ export function addControllers(manager: Manager, dependencies: ControllerDepende
   const { approver, contents, schemas, jobs, operatorNamespace, notices } = dependencies
   manager.informer(podType, { labelSelector: runPodSelector })
   manager.informer(automationFiring, { indexes: { [firingsByAutomation.name]: firingsByAutomation.values } })
-  manager.informer(automationGraphPlan, { trim: withoutDocument })
+  manager.informer(automationGraphPlan, { trim: trimPlan })
   manager.addController(automationGraphController(approver))
   manager.addController(automationGraphPlanController)
   manager.addController(automationController(approver, notices))
@@ -48,9 +49,4 @@ export function addControllers(manager: Manager, dependencies: ControllerDepende
   manager.addController(runController({ settings: jobs, contents }))
   manager.addController(environmentController({ operatorNamespace, settings: jobs }))
   manager.addController(agentController)
-}
-
-/** The document of a plan is for people and for `undo`: what applying it does stands beside it. */
-function withoutDocument(plan: AutomationGraphPlan): void {
-  plan.spec.content.document = {}
 }
