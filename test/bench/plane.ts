@@ -75,7 +75,7 @@ export class BenchPlane {
     const child = spawn(process.execPath, [...profiling, program, 'manager', ...flags, '--log-level=error'], {
       env: {
         ...process.env,
-        NODE_OPTIONS: nodeOptions(),
+        ...settings(),
         NODE_ENV: 'production',
         KUBECONFIG: managerKubeconfig(this.plane, server, this.#token),
         POD_NAMESPACE: operatorNamespace,
@@ -158,17 +158,19 @@ interface Container {
   readonly resources: { readonly limits: { readonly memory: string } }
 }
 
-/** The settings of Node that the manifest gives the manager. No memory limit holds here: a part of it is named instead. */
-function nodeOptions(): string {
+/** What the manifest sets in the manager's environment. No memory limit holds here: a part of it is named instead. */
+function settings(): Readonly<Record<string, string>> {
   const objects = loadAll(readFileSync(manifest, 'utf8')) as Deployment[]
   const name = installation.managerServiceAccount
   const manager = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name)
   const container = manager?.spec.template.spec.containers[0]
-  const options = container?.env.find((entry) => entry.name === 'NODE_OPTIONS')?.value ?? ''
   const mebibytes = Number(/^(\d+)Mi$/.exec(container?.resources.limits.memory ?? '')?.[1])
-  return options.replace(/--max-old-space-size-percentage=(\d+)/, (_, percent) => {
-    return `--max-old-space-size=${Math.floor((mebibytes * Number(percent)) / 100)}`
-  })
+  const named = (value: string) =>
+    value.replace(/--max-old-space-size-percentage=(\d+)/, (_, percent) => {
+      return `--max-old-space-size=${Math.floor((mebibytes * Number(percent)) / 100)}`
+    })
+  const entries = container?.env ?? []
+  return Object.fromEntries(entries.flatMap(({ name, value }) => (value === undefined ? [] : [[name, named(value)]])))
 }
 
 interface TokenRequest extends KubeObject {
