@@ -6,7 +6,10 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 /** What was taken out of an object and is needed all the same. */
 const changeTimes = new WeakMap<object, string>()
 
-/** Texts that very many objects have in common, each once. Begun anew when it is full, so that rare ones fill it in vain. */
+/**
+ * Texts that very many objects have in common, each once. Begun anew when it is full: texts that one object alone has, such
+ * as messages with names in them, would fill it for good.
+ */
 let texts = new Map<string, string>()
 const maxTexts = 10_000
 
@@ -24,11 +27,13 @@ export function slim(object: KubeObject): void {
   shareTexts(object)
 }
 
-/** What is the same in all objects of a kind is kept once, and not once for each. */
-function shareTexts({
-  metadata,
-  status,
-}: KubeObject & { readonly status?: { readonly conditions?: Condition[] } }): void {
+/** Kubernetes' own kinds leave some of these out, or null. */
+const conditionTexts = ['type', 'reason', 'message', 'lastTransitionTime'] as const
+
+type WithConditions = KubeObject & { readonly status?: { readonly conditions?: Partial<Condition>[] } }
+
+/** What many objects have in common is kept once, and not once for each. */
+function shareTexts({ metadata, status }: WithConditions): void {
   if (metadata.namespace !== undefined) metadata.namespace = shared(metadata.namespace)
   if (metadata.creationTimestamp !== undefined) metadata.creationTimestamp = shared(metadata.creationTimestamp)
   for (const owner of metadata.ownerReferences ?? []) {
@@ -36,10 +41,10 @@ function shareTexts({
     owner.kind = shared(owner.kind)
   }
   for (const condition of status?.conditions ?? []) {
-    condition.type = shared(condition.type)
-    condition.reason = shared(condition.reason)
-    condition.message = shared(condition.message)
-    condition.lastTransitionTime = shared(condition.lastTransitionTime)
+    for (const field of conditionTexts) {
+      const text = condition[field]
+      if (typeof text === 'string') condition[field] = shared(text)
+    }
   }
 }
 

@@ -36,6 +36,31 @@ describe('indexes', () => {
     expect(names(held.byIndex('byLetter', 'a'))).toEqual([])
   })
 
+  test('hold one object, several and one again in the order in which they came', () => {
+    const held = store()
+    const found = () => held.byIndex('byApp', 'red').map(({ metadata }) => metadata.name)
+    held.put(labelled('x', 1, 'red'))
+    expect(found()).toEqual(['x'])
+    held.put(labelled('x', 2, 'red'))
+    expect(held.byIndex('byApp', 'red')).toEqual([labelled('x', 2, 'red')])
+    held.put(labelled('b', 3, 'red'))
+    held.put(labelled('a', 4, 'red'))
+    expect(found()).toEqual(['x', 'b', 'a'])
+    for (const name of ['b', 'x']) held.remove(labelled(name, 5, 'red'))
+    expect(found()).toEqual(['a'])
+    held.remove(labelled('a', 6, 'red'))
+    expect(found()).toEqual([])
+  })
+
+  test('hold an object once that has a value twice', () => {
+    const held = store()
+    held.put(configMap('aa', 1))
+    expect(names(held.byIndex('byLetter', 'a'))).toEqual(['aa'])
+    held.put(configMap('ba', 2))
+    held.remove(configMap('aa', 3))
+    expect(names(held.byIndex('byLetter', 'a'))).toEqual(['ba'])
+  })
+
   test('one that was not declared is a mistake of the program', () => {
     expect(() => store().byIndex('byOwner', 'x')).toThrow('the store has no index byOwner')
   })
@@ -147,6 +172,13 @@ describe('what is stored', () => {
     }
     held.put(told())
     expect(held.get('a/x')).toEqual(told())
+  })
+
+  test('has in its conditions what was there and nothing else, as those of a Pod', () => {
+    const held = store()
+    const conditions = [{ type: 'Initialized', status: 'True', lastTransitionTime: null }]
+    held.put({ ...configMap('x', 1), ...{ status: { conditions: structuredClone(conditions) } } })
+    expect(held.get('a/x')).toStrictEqual({ ...configMap('x', 1), status: { conditions } })
   })
 
   test('is kept in place of the same version of it in a list, which is slimmed otherwise', () => {
