@@ -2,15 +2,13 @@ import type { AutomationGraphPlan } from '../../api/automation-graph-plan.ts'
 import { isFinished } from './plan-choice.ts'
 
 /**
- * Takes out of a plan, in place, what is for people and for `undo` alone: its document, beside which stands what applying it
- * does, and of a finished plan, as most of them are, who approved it and what became of it.
+ * Takes out of a plan, in place, what is for people and for `undo` alone, who ask the API server: its document, beside which
+ * stands what applying it does. Of a finished plan, as most of them are, no controller reads the status but its phase, nor
+ * who approved it and what people had to provide.
  */
 export function trimPlan(plan: AutomationGraphPlan): void {
-  const { content } = plan.spec
-  if (!isFinished(plan)) {
-    content.document = {}
-    return
-  }
-  plan.spec = { content: { ...content, document: {}, requiredInputs: [] } }
+  plan.spec.content.document = {}
+  if (!isFinished(plan)) return
+  plan.spec = { content: { ...plan.spec.content, requiredInputs: [] } }
   plan.status = { phase: plan.status?.phase }
 }
