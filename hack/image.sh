@@ -34,17 +34,16 @@ build() {
 # Node for another architecture, as the lock file has it.
 fetch_node() {
   mkdir -p "$parts"
-  if [ -f "$parts/installed.json" ] && cmp -s package-lock.json "$parts/installed.json"; then return; fi
+  # What is for one architecture alone is optional to npm, which goes on without it where it cannot be fetched.
+  other_node=$parts/node_modules/node-linux-$node_arch/bin/node
+  if [ -f "$other_node" ] && cmp -s package-lock.json "$parts/installed.json"; then return; fi
   echo "==> fetching Node for $ARCH"
   rm -f "$parts/installed.json"
   cp package.json package-lock.json .npmrc "$parts"
   log=$parts/npm.log
   # As Debian's Node does: a proxy's certificate is in the machine's store, if anywhere.
-  trust=
-  if node --use-system-ca --version >/dev/null 2>&1; then trust=--use-system-ca; fi
-  # What is for one architecture alone is optional to npm, which goes on without it where it cannot be fetched.
-  if ! (cd "$parts" && NODE_OPTIONS="$trust ${NODE_OPTIONS:-}" npm ci --os=linux --cpu="$node_arch" --omit=dev --no-audit --no-fund --loglevel=error >npm.log 2>&1) ||
-    [ ! -f "$parts/node_modules/node-linux-$node_arch/bin/node" ]; then
+  if ! (cd "$parts" && NODE_USE_SYSTEM_CA=1 npm ci --os=linux --cpu="$node_arch" --omit=dev --no-audit --no-fund --loglevel=error >npm.log 2>&1) ||
+    [ ! -f "$other_node" ]; then
     cat "$log" >&2
     echo "npm did not bring Node for $ARCH. Check that the package registry can be reached, then run this again." >&2
     exit 1

@@ -19,7 +19,8 @@ fi
 
 echo "==> installing npm packages"
 log=$(mktemp)
-if ! npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >"$log" 2>&1; then
+# As Debian's Node does, for when it is our own that runs npm: a proxy's certificate is in the machine's store, if anywhere.
+if ! NODE_USE_SYSTEM_CA=1 npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >"$log" 2>&1; then
   cat "$log" >&2
   rm -f "$log"
   echo "npm ci failed: see above. Check that the package registry can be reached, then run this again." >&2
