@@ -14,7 +14,7 @@ interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
-  /** What failed, a line each: it stands at the end again, because of a long log often only the end is kept. */
+  /** What failed, a few lines each: it stands at the end again, because of a long log often only the end is kept. */
   readonly failures: readonly string[]
 }
 
@@ -84,23 +84,24 @@ function readCounts(file: string): Counts {
   } catch {
     return { passed: 0, failed: 1, skipped: 0, failures: [`${file} was not written`] }
   }
-  const unloaded = report.testResults.filter(isUnloaded)
+  const outside = report.testResults.filter(failedOutside)
   return {
     passed: report.numPassedTests,
-    failed: report.numFailedTests + unloaded.length,
+    failed: report.numFailedTests + outside.length,
     skipped: report.numPendingTests + report.numTodoTests,
     failures: report.testResults.flatMap(failuresOf),
   }
 }
 
-/** A file that failed before any of its tests, while it was loaded or in what it sets up. */
-function isUnloaded({ status, assertionResults }: Report['testResults'][number]): boolean {
+/** True for a file that failed and none of its tests: while it was loaded, or in what it sets up or clears away. */
+function failedOutside({ status, assertionResults }: Report['testResults'][number]): boolean {
   return status === 'failed' && !assertionResults.some((test) => test.status === 'failed')
 }
 
 function failuresOf(result: Report['testResults'][number]): string[] {
   const file = relative(process.cwd(), result.name)
-  if (isUnloaded(result)) return [`${file}\n${indented(result.message)}`]
+  if (failedOutside(result))
+    return [`${file}: failed outside of any test\n${indented(result.message || '(see above)')}`]
   return result.assertionResults
     .filter((test) => test.status === 'failed')
     .map((test) => `${file}: ${test.fullName}\n${indented(test.failureMessages.join('\n'))}`)
