@@ -22,7 +22,7 @@ const tokenSeconds = 7200
 
 /**
  * A control plane without nodes with what manifests/install.yaml installs, in which managers run as processes of their own:
- * the bundle that is in the image, as the ServiceAccount and with the settings of Node that the manifest gives them.
+ * the bundle that is in the image, as the ServiceAccount and with the environment that the manifest gives them.
  */
 export class BenchPlane {
   readonly client: KubeClient
