@@ -24,7 +24,7 @@ interface RunLogs {
   readonly message: string | null
 }
 
-/** `logs FIRING|RUN`: what the agents' containers wrote, as long as their pods exist. */
+/** `logs FIRING|RUN`: what the agents' containers wrote, as long as their pods exist and the nodes of these keep it. */
 export async function logsCommand(name: string, options: LogsOptions, io: Io): Promise<ExitCode> {
   return withCluster(options, async (cluster) => {
     const runs = await runsOf(name, options.step, cluster)

@@ -93,7 +93,7 @@ export function isUnavailable(error: unknown): error is KubeError {
   return error.status === 0 || error.status === 429 || (error.status >= 502 && error.status <= 504)
 }
 
-/** The version or page asked for has been compacted away. */
+/** What is asked for was there and is not kept any more: a version or page that was compacted away, or a log. */
 export function isExpired(error: unknown): error is KubeError {
   return error instanceof KubeError && (error.status === 410 || error.reason === 'Expired' || error.reason === 'Gone')
 }
