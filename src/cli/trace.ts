@@ -68,7 +68,7 @@ function renderRuns(runs: Trace['runs']): string {
     metadata.name,
     spec.step,
     status?.phase ?? 'Pending',
-    status?.cause ?? status?.reason,
+    status?.reason,
     status?.exitCode === undefined ? undefined : String(status.exitCode),
     status?.incarnation?.pod ?? status?.incarnation?.job,
     status?.incarnation?.node,
@@ -77,5 +77,5 @@ function renderRuns(runs: Trace['runs']): string {
     const { number = 0, replaces } = status?.incarnation ?? {}
     return replaces === undefined ? [] : [`Pod ${number + 1} of ${spec.step}; the one before: ${replaces.message}.`]
   })
-  return [table(['RUN', 'STEP', 'PHASE', 'CAUSE', 'EXIT', 'POD', 'NODE'], rows), ...replaced].join('\n')
+  return [table(['RUN', 'STEP', 'PHASE', 'REASON', 'EXIT', 'POD', 'NODE'], rows), ...replaced].join('\n')
 }

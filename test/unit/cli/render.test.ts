@@ -215,8 +215,8 @@ describe('trace', () => {
       triage   completed   -                     1         7s         triage-session
       parse    failed      output_invalid_json   -         -          -
 
-      RUN          STEP     PHASE       CAUSE   EXIT   POD     NODE
-      triage-run   triage   Succeeded   -       0      pod-1   node-1
+      RUN          STEP     PHASE       REASON   EXIT   POD     NODE
+      triage-run   triage   Succeeded   -        0      pod-1   node-1
       "
     `)
   })
