@@ -8,10 +8,10 @@ import {
   removeFirings,
   removeJobs,
 } from './due/objects.ts'
-import { type ProcessorSeconds, processorSeconds } from './due/processor.ts'
 import { type Sight, Sights } from './due/sights.ts'
 import type { Figure } from './figure.ts'
 import { type BenchManager, BenchPlane } from './plane.ts'
+import { type ProcessorSeconds, processorSeconds } from './processor.ts'
 import { summarize } from './statistics.ts'
 
 /** As fast as Kubernetes' own controllers go: at its defaults the CronJob controller makes nine Jobs a second. */

@@ -1,7 +1,5 @@
 import { automation } from '../../../src/api/automation.ts'
 import { automationGraph } from '../../../src/api/automation-graph.ts'
-import { automationGraphPlan } from '../../../src/api/automation-graph-plan.ts'
-import { automationProgram } from '../../../src/api/automation-program.ts'
 import { environment } from '../../../src/api/environment.ts'
 import { fieldManagers } from '../../../src/api/labels.ts'
 import type { KubeObject } from '../../../src/lib/object.ts'
@@ -10,6 +8,7 @@ import type { Etcd } from '../../kit/etcd-client.ts'
 import { eventually } from '../../kit/eventually.ts'
 import { Breeder, expectSame, herdGraph, herdName, isPastureReady, pasture, readKept, sow } from '../../kit/herd.ts'
 import type { BenchPlane } from '../plane.ts'
+import { serversAtRest } from '../processor.ts'
 
 const minuteMillis = 60_000
 const halfAYearMillis = 182 * 24 * 3600 * 1000
@@ -45,16 +44,8 @@ export async function makeHerd(plane: BenchPlane, etcd: Etcd, { namespace, count
   const breeder = await Breeder.from(client, model)
   for (const [index, other] of others.entries()) expectSame(breeder, names[index + 1] ?? '', other)
   await sow(etcd, breeder, { from: made, to: count })
-  await untilSeen(plane, namespace, await etcd.revision())
-}
-
-/** Waits until the caches of the API server hold what was written past it: that takes its processors a while. */
-async function untilSeen({ client }: BenchPlane, namespace: string, revision: bigint): Promise<void> {
-  const query = { resourceVersion: String(revision), resourceVersionMatch: 'NotOlderThan', labelSelector: 'none=none' }
-  for (const { apiVersion, plural } of [automationGraph, automationGraphPlan, automationProgram, automation]) {
-    const path = `/apis/${apiVersion}/namespaces/${namespace}/${plural}`
-    await eventually(() => client.transport.text({ path, query }), { timeout: 2 * minuteMillis, interval: 1000 })
-  }
+  // What was written past it the API server takes into its caches, and the garbage collector looks at each of it.
+  await serversAtRest(plane)
 }
 
 /** Changes the Environment that all of them refer to, in a way that means nothing. */
