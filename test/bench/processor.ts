@@ -4,19 +4,22 @@ import type { BenchManager, BenchPlane } from './plane.ts'
 
 const ticksPerSecond = 100
 
-const servers = ['kube-controller-manager', 'kube-apiserver', 'etcd'] as const
+type Server = 'kube-controller-manager' | 'kube-apiserver' | 'etcd'
 
 /** Seconds of processor time, by process. */
-export type ProcessorSeconds = Readonly<Record<'manager' | (typeof servers)[number], number>>
+export type ProcessorSeconds = Readonly<Record<'manager' | Server, number>>
 
 /** What the operator and the servers have used so far. */
-export function processorSeconds({ plane }: BenchPlane, manager: BenchManager): ProcessorSeconds {
-  const server = (name: string) => secondsOf(pidIn(plane.dir, name))
+export function processorSeconds(plane: BenchPlane, manager: BenchManager): ProcessorSeconds {
+  return { manager: secondsOf(manager.pid), ...serverSeconds(plane) }
+}
+
+function serverSeconds({ plane }: BenchPlane): Omit<ProcessorSeconds, 'manager'> {
+  const of = (name: Server) => secondsOf(pidIn(plane.dir, name))
   return {
-    manager: secondsOf(manager.pid),
-    'kube-controller-manager': server('kube-controller-manager'),
-    'kube-apiserver': server('kube-apiserver'),
-    etcd: server('etcd'),
+    'kube-controller-manager': of('kube-controller-manager'),
+    'kube-apiserver': of('kube-apiserver'),
+    etcd: of('etcd'),
   }
 }
 
@@ -25,8 +28,8 @@ const restSeconds = 4
 const patienceSeconds = 180
 
 /** Waits until the servers have nothing to do any more. @throws where they do not come to rest within three minutes */
-export async function serversAtRest({ plane }: BenchPlane): Promise<void> {
-  const used = () => servers.reduce((sum, name) => sum + secondsOf(pidIn(plane.dir, name)), 0)
+export async function serversAtRest(plane: BenchPlane): Promise<void> {
+  const used = () => Object.values(serverSeconds(plane)).reduce((sum, seconds) => sum + seconds)
   for (let waited = 0; waited < patienceSeconds; waited += restSeconds) {
     const before = used()
     await sleep(restSeconds * 1000)
@@ -35,7 +38,7 @@ export async function serversAtRest({ plane }: BenchPlane): Promise<void> {
   throw new Error(`the servers are still busy after ${patienceSeconds} seconds`)
 }
 
-function pidIn(dir: string, server: string): number {
+function pidIn(dir: string, server: Server): number {
   return Number.parseInt(readFileSync(`${dir}/run/${server}.pid`, 'utf8'), 10)
 }
 

@@ -4,6 +4,7 @@ import { crdOf } from '../../src/api/crd.ts'
 import { kinds } from '../../src/api/kinds.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { applyPatch } from '../../src/kube/request.ts'
+import { shell } from './docs-commands.ts'
 import { eventually } from './eventually.ts'
 
 interface EstablishedCrd {
@@ -35,4 +36,17 @@ export async function installCrds(client: KubeClient, folder = checkedIn): Promi
       await eventually(() => client.transport.text({ path: `/apis/${kind.apiVersion}/${kind.plural}` }))
     }),
   )
+}
+
+/**
+ * Deletes every definition. Lists the objects of each first: one that is deleted within moments of its creation, before the
+ * API server has ever read its objects ("storage is (re)initializing"), stays for five minutes.
+ */
+export async function deleteDefinitions(kubeconfig: string): Promise<void> {
+  const script = `
+    kubectl wait --for=condition=Established crd --all
+    kinds=$(kubectl get crd -o name | cut -d/ -f2)
+    kubectl get $(echo $kinds | tr ' ' ,) --all-namespaces
+    kubectl delete crd $kinds`
+  await shell(script, kubeconfig)
 }

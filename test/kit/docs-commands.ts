@@ -21,16 +21,3 @@ export async function shell(script: string, kubeconfig: string, folders: readonl
   const { stdout } = await run('sh', ['-euc', script], { cwd: root, env, maxBuffer: 1 << 24 })
   return stdout
 }
-
-/**
- * Deletes every definition. Lists the objects of each first: one that is deleted within moments of its creation, before the
- * API server has ever read its objects ("storage is (re)initializing"), stays for five minutes.
- */
-export async function deleteDefinitions(kubeconfig: string): Promise<void> {
-  const script = `
-    kubectl wait --for=condition=Established crd --all
-    kinds=$(kubectl get crd -o name | cut -d/ -f2)
-    kubectl get $(echo $kinds | tr ' ' ,) --all-namespaces
-    kubectl delete crd $kinds`
-  await shell(script, kubeconfig)
-}

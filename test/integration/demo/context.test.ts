@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { dump, load } from 'js-yaml'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../../kit/cluster-tool.ts'
-import { deleteDefinitions } from '../../kit/docs-commands.ts'
+import { deleteDefinitions } from '../../kit/crds.ts'
 import { eventually } from '../../kit/eventually.ts'
 
 const run = promisify(execFile)
@@ -100,7 +100,6 @@ async function clear(): Promise<void> {
   }
   if ((await kubectl('get', 'crd', '-o', 'name')) !== '') await deleteDefinitions(plane.kubeconfig)
   await kubectl('delete', 'namespace', 'team', 'graphwright-demo', 'graphwright-system', '--ignore-not-found')
-  await kubectl('delete', '--ignore-not-found', '-f', join(root, 'test/integration/demo/storage-class.yaml'))
 }
 
 const image = 'registry.example/graphwright:0.1.0'
